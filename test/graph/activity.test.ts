@@ -107,7 +107,7 @@ describe('gatewayActivity', () => {
     expect(errors).toBeUndefined();
   });
 
-  // A series costs 3,001: five fields for each of 20 routes on 30 days.
+  // A series costs 3,001 fields: one for itself, and five for each of 20 routes on 30 days.
   it('limits the number of series of a query', async () => {
     const query = (count: number): string => {
       const series = (_: unknown, index: number) => `s${index}: series { date category route succeeded failed }`;

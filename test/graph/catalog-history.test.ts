@@ -20,11 +20,11 @@ import { TRANSPORTS, type Subscriber } from './subscribers.ts';
 
 const INPUT = 'input_cost_per_token';
 /** Start of a day of November 2023, UTC. The test server's clock is at 10:13:20 on the 15th. */
-const day = (number: number): Date => new Date(Date.UTC(2023, 10, number));
-const dayText = (number: number): string => day(number).toISOString();
+const day = (dayOfMonth: number): Date => new Date(Date.UTC(2023, 10, dayOfMonth));
+const dayText = (dayOfMonth: number): string => day(dayOfMonth).toISOString();
 
-const aChange = (dayNumber: number, fields: Partial<CatalogChange> = {}): CatalogChange => ({
-  at: day(dayNumber),
+const aChange = (dayOfMonth: number, fields: Partial<CatalogChange> = {}): CatalogChange => ({
+  at: day(dayOfMonth),
   notBefore: null,
   entryId: 'm',
   provider: 'p',
@@ -150,13 +150,13 @@ describe('pricesAt', () => {
     [20, null, { known: false, priceUsd: null, value: null }],
   ])(
     'returns the recorded price of day %i, or marks it as unknown outside the history',
-    async (number, listed, price) => {
+    async (dayOfMonth, listed, price) => {
       graph = await openGraph({ history: await recordHistory() });
-      expect(await graph.call(PricesAtDocument, { entryId: 'm', at: dayText(number) }, null)).toEqual({
+      expect(await graph.call(PricesAtDocument, { entryId: 'm', at: dayText(dayOfMonth) }, null)).toEqual({
         data: {
           pricesAt: {
             entryId: 'm',
-            at: dayText(number),
+            at: dayText(dayOfMonth),
             listed,
             prices: [{ field: INPUT, ...price }],
           },
@@ -187,7 +187,7 @@ describe('pricesAt', () => {
         return past.ofEntries(ids);
       },
     };
-    const entries = [anEntry('m'), ...Array.from({ length: 49 }, (_, at) => anEntry(`n${at}`))];
+    const entries = [anEntry('m'), ...Array.from({ length: 49 }, (_, index) => anEntry(`n${index}`))];
     graph = await openGraph({ history: countingHistory, entries });
     const { data } = await graph.call(EntriesWithPastDocument, { at: dayText(11) });
     expect(data.catalogEntries.nodes).toHaveLength(50);
@@ -202,8 +202,8 @@ describe('pricesAt', () => {
 describe('catalogChanges', () => {
   it('lists changes newest first, in pages, and the periods that the history covers', async () => {
     graph = await openGraph({ history: await recordHistory() });
-    const first = await graph.call(CatalogChangesDocument, { first: 3 }, null);
-    expect(first.data.catalogChanges.nodes).toMatchObject([
+    const firstPage = await graph.call(CatalogChangesDocument, { first: 3 }, null);
+    expect(firstPage.data.catalogChanges.nodes).toMatchObject([
       {
         entryId: 'gone',
         operation: 'REMOVED',
@@ -231,15 +231,15 @@ describe('catalogChanges', () => {
         snapshotId: null,
       },
     ]);
-    expect(first.data.catalogChanges.coverage).toEqual([
+    expect(firstPage.data.catalogChanges.coverage).toEqual([
       { source: 'IMPORTED', from: dayText(1), to: dayText(5) },
       { source: 'RECORDED', from: dayText(10), to: null },
     ]);
-    const { pageInfo } = first.data.catalogChanges;
+    const { pageInfo } = firstPage.data.catalogChanges;
     expect([pageInfo.hasNextPage, pageInfo.hasPreviousPage]).toEqual([true, false]);
-    const rest = await graph.call(CatalogChangesDocument, { first: 3, after: pageInfo.endCursor });
-    expect(rest.data.catalogChanges.nodes.map(({ at }) => at)).toEqual([dayText(2)]);
-    expect(rest.data.catalogChanges.pageInfo).toMatchObject({ hasNextPage: false });
+    const secondPage = await graph.call(CatalogChangesDocument, { first: 3, after: pageInfo.endCursor });
+    expect(secondPage.data.catalogChanges.nodes.map(({ at }) => at)).toEqual([dayText(2)]);
+    expect(secondPage.data.catalogChanges.pageInfo).toMatchObject({ hasNextPage: false });
   });
 
   it.each([
@@ -287,7 +287,7 @@ describe.each(TRANSPORTS)('catalogChangeUpdates over %s', (_name, subscribe) => 
 
   it('sends each subscriber the changes that match its filter', async () => {
     graph = await openGraph({ history: stores.catalogHistory });
-    const [all, ofEntry, prices] = [
+    const [unfiltered, ofEntry, ofPrices] = [
       follow({}),
       follow({ filter: { entryId: 'other' } }),
       follow({ filter: { fieldKind: 'PRICE', provider: 'P' } }),
@@ -296,15 +296,15 @@ describe.each(TRANSPORTS)('catalogChangeUpdates over %s', (_name, subscribe) => 
     const flag = { entryId: 'other', field: 'supports_vision', old: null, new: true };
     graph.bus.publish('catalogChange', { at: day(1), snapshotId: 's1', changes: [aChange(1), aChange(1, flag)] });
     graph.bus.publish('catalogChange', { at: day(2), snapshotId: 's2', changes: [aChange(2)] });
-    await eventually(() => all.received.length === 2 && prices.received.length === 2, 'two updates');
+    await eventually(() => unfiltered.received.length === 2 && ofPrices.received.length === 2, 'two updates');
     await eventually(() => ofEntry.received.length === 1, 'one update');
     const priceUpdate = { entryId: 'm', field: INPUT, oldPriceUsd: '0.000000014', newPriceUsd: '0.0000007' };
     const flagUpdate = { entryId: 'other', field: 'supports_vision', oldPriceUsd: null, newPriceUsd: null };
     const update = (number: number, ...changes: object[]) => ({
       data: { catalogChangeUpdates: { at: dayText(number), snapshotId: `s${number}`, droppedUpdates: 0, changes } },
     });
-    expect(all.received).toEqual([update(1, priceUpdate, flagUpdate), update(2, priceUpdate)]);
-    expect(prices.received).toEqual([update(1, priceUpdate), update(2, priceUpdate)]);
+    expect(unfiltered.received).toEqual([update(1, priceUpdate, flagUpdate), update(2, priceUpdate)]);
+    expect(ofPrices.received).toEqual([update(1, priceUpdate), update(2, priceUpdate)]);
     expect(ofEntry.received).toEqual([update(1, flagUpdate)]);
   });
 

@@ -27,7 +27,7 @@ let graph: Awaited<ReturnType<typeof openGraph>>;
 const mapWithPrices = (...prices: readonly number[]): string =>
   JSON.stringify({
     ...mapOf(3_000),
-    ...Object.fromEntries(prices.map((price, at) => [`m${at}`, { mode: 'chat', input_cost_per_token: price }])),
+    ...Object.fromEntries(prices.map((price, index) => [`m${index}`, { mode: 'chat', input_cost_per_token: price }])),
   });
 
 beforeEach(async () => {

@@ -113,9 +113,9 @@ describe('catalogEntries', () => {
     };
     const first = await page({ first: 2 });
     const second = await page({ first: 2, after: first.endCursor });
-    const back = await page({ last: 1, before: second.startCursor });
+    const previous = await page({ last: 1, before: second.startCursor });
     expect(
-      [first, second, back].map(({ ids, hasNextPage, hasPreviousPage }) => [ids, hasNextPage, hasPreviousPage]),
+      [first, second, previous].map(({ ids, hasNextPage, hasPreviousPage }) => [ids, hasNextPage, hasPreviousPage]),
     ).toEqual([
       [['gpt-4o', 'gpt-4o-mini'], true, false],
       [['text-embedding-3', 'claude-5'], false, true],

@@ -151,13 +151,13 @@ describe('purchases in the graph', () => {
     const response = await app.call('POST', '/key/generate', { user_role: 'proxy_admin_viewer' });
     const { key: viewerKey } = (await response.json()) as { key: string };
     const { id, key: catalogKey } = await purchase('paid');
-    for (const other of [viewerKey, null, catalogKey]) {
+    for (const otherKey of [viewerKey, null, catalogKey]) {
       const answers = [
-        await call(CheckoutsDocument, {}, { key: other }),
-        await call(RevokeCatalogKeyDocument, { id }, { key: other }),
-        await call(ReplaceCatalogKeyDocument, { id }, { key: other }),
+        await call(CheckoutsDocument, {}, { key: otherKey }),
+        await call(RevokeCatalogKeyDocument, { id }, { key: otherKey }),
+        await call(ReplaceCatalogKeyDocument, { id }, { key: otherKey }),
       ];
-      const code = other === viewerKey ? 'FORBIDDEN' : 'UNAUTHENTICATED';
+      const code = otherKey === viewerKey ? 'FORBIDDEN' : 'UNAUTHENTICATED';
       expect(answers.map(({ errors }) => errors?.[0]?.extensions?.['code'])).toEqual(Array(3).fill(code));
     }
     expect(await catalogStatus(catalogKey)).toBe(200);

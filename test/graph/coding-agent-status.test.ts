@@ -41,7 +41,10 @@ beforeEach(() => {
   upstream.answer((response, _socket, { method, path }) => {
     response.setHeader('content-type', 'application/json');
     const [, , , id] = path.split('/');
-    if (method === 'POST') return response.end(JSON.stringify({ id: `bc_${(launchCount += 1)}`, status: 'CREATING' }));
+    if (method === 'POST') {
+      launchCount += 1;
+      return response.end(JSON.stringify({ id: `bc_${launchCount}`, status: 'CREATING' }));
+    }
     const [status = ''] = states.length > 1 ? states.splice(0, 1) : states;
     response.statusCode = Number(status) || 200;
     return response.end(JSON.stringify(response.statusCode === 200 ? { id, status } : { error: 'failed' }));
@@ -104,12 +107,15 @@ describe('codingAgentStatus', () => {
 
   it('polls once for all subscribers', async () => {
     const id = await launch();
-    const [one, two] = [follow(id), follow(id, app.adminKey)];
-    await vi.waitFor(() => expect([one.received.length, two.received.length]).toEqual([2, 2]), POLLING);
+    const [subscriber, adminSubscriber] = [follow(id), follow(id, app.adminKey)];
+    await vi.waitFor(
+      () => expect([subscriber.received.length, adminSubscriber.received.length]).toEqual([2, 2]),
+      POLLING,
+    );
     states = ['RUNNING', 'RUNNING', 'FINISHED'];
     const before = pollCount(id);
-    await Promise.all([one.ended, two.ended]);
-    expect([one.received, two.received]).toEqual([
+    await Promise.all([subscriber.ended, adminSubscriber.ended]);
+    expect([subscriber.received, adminSubscriber.received]).toEqual([
       statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'),
       statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'),
     ]);

@@ -44,7 +44,8 @@ beforeEach(() => {
         response.statusCode = 400;
         return response.end('{"error":"prompt is required"}');
       }
-      return response.end(JSON.stringify(agent(`bc_${(launchCount += 1)}`, 'CREATING')));
+      launchCount += 1;
+      return response.end(JSON.stringify(agent(`bc_${launchCount}`, 'CREATING')));
     }
     if (action === 'conversation')
       return response.end(JSON.stringify({ id, messages: [{ id: 'm1', type: 'user_message', text: 'go' }] }));
@@ -222,11 +223,11 @@ describe('changes of an agent', () => {
     ['deleteCodingAgent', change('deleteCodingAgent'), 'DELETE', ''],
   ])('%s is allowed for the owner, and returns NOT_FOUND to others', async (name, mutation, method, path) => {
     const { id, agentId } = await launchAs(keyWithoutTeam);
-    const count = upstream.received.length;
+    const requestsBefore = upstream.received.length;
     expect(await ask(keyOfTeam, mutation, { id })).toEqual({
       data: { [name]: { __typename: 'NotFoundError', code: 'NOT_FOUND' } },
     });
-    expect(upstream.received).toHaveLength(count);
+    expect(upstream.received).toHaveLength(requestsBefore);
     expect(await ask(keyWithoutTeam, mutation, { id })).toEqual({
       data: { [name]: { __typename: 'CodingAgent', agentId } },
     });

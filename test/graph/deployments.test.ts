@@ -55,8 +55,8 @@ async function call(status: number): Promise<void> {
 }
 
 /** Generated ids, which depend on the configuration of the deployment. */
-const SECOND = expect.stringMatching(/^assistant#[0-9a-f]{12}$/);
-const OTHER = expect.stringMatching(/^other#[0-9a-f]{12}$/);
+const SECOND_ID = expect.stringMatching(/^assistant#[0-9a-f]{12}$/);
+const OTHER_ID = expect.stringMatching(/^other#[0-9a-f]{12}$/);
 
 const UNTRIED = {
   state: 'UNKNOWN',
@@ -93,7 +93,7 @@ describe('deployments', () => {
           },
         },
         {
-          deploymentId: SECOND,
+          deploymentId: SECOND_ID,
           model: 'assistant',
           provider: 'openai',
           upstreamModel: 'gpt-4o-mini',
@@ -110,7 +110,7 @@ describe('deployments', () => {
           },
         },
         {
-          deploymentId: OTHER,
+          deploymentId: OTHER_ID,
           model: 'other',
           provider: 'mistral',
           upstreamModel: 'nobody-prices-this',
@@ -129,12 +129,12 @@ describe('deployments', () => {
         {
           name: 'openai',
           health: { state: 'DEGRADED', calls: 5, failures: 2 },
-          deployments: [{ deploymentId: 'first' }, { deploymentId: SECOND }],
+          deployments: [{ deploymentId: 'first' }, { deploymentId: SECOND_ID }],
         },
         {
           name: 'mistral',
           health: { state: 'UNKNOWN', calls: 0, failures: 0 },
-          deployments: [{ deploymentId: OTHER }],
+          deployments: [{ deploymentId: OTHER_ID }],
         },
       ],
       callableModels: [
@@ -144,10 +144,10 @@ describe('deployments', () => {
           health: { state: 'DEGRADED' },
           deployments: [
             { deploymentId: 'first', apiBase: base },
-            { deploymentId: SECOND, apiBase: base },
+            { deploymentId: SECOND_ID, apiBase: base },
           ],
         },
-        { name: 'other', catalogEntry: null, health: { state: 'UNKNOWN' }, deployments: [{ deploymentId: OTHER }] },
+        { name: 'other', catalogEntry: null, health: { state: 'UNKNOWN' }, deployments: [{ deploymentId: OTHER_ID }] },
       ],
     });
   });
@@ -155,15 +155,15 @@ describe('deployments', () => {
   it('are shown to a key that may call them, without their addresses', async () => {
     const key = await newKey({ models: ['other'] });
     expect(await graph(DeploymentsDocument, {}, key)).toMatchObject({
-      deployments: [{ deploymentId: OTHER, apiBase: null }],
+      deployments: [{ deploymentId: OTHER_ID, apiBase: null }],
     });
     expect(await graph(RollUpDocument, {}, key)).toMatchObject({
-      providers: [{ name: 'mistral', deployments: [{ deploymentId: OTHER }] }],
-      callableModels: [{ name: 'other', deployments: [{ deploymentId: OTHER, apiBase: null }] }],
+      providers: [{ name: 'mistral', deployments: [{ deploymentId: OTHER_ID }] }],
+      callableModels: [{ name: 'other', deployments: [{ deploymentId: OTHER_ID, apiBase: null }] }],
     });
     expect(await graph(DeploymentsDocument, { filter: { model: 'assistant' } }, key)).toEqual({ deployments: [] });
-    const all = await newKey({ key_alias: 'all' });
-    expect(await graph(RollUpDocument, {}, all)).toMatchObject({
+    const keyForAllModels = await newKey({ key_alias: 'all' });
+    expect(await graph(RollUpDocument, {}, keyForAllModels)).toMatchObject({
       callableModels: [
         { name: 'assistant', deployments: [{ apiBase: null }, { apiBase: null }] },
         { name: 'other', deployments: [{ apiBase: null }] },

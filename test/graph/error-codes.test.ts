@@ -64,14 +64,14 @@ function wrapperFor(type: GraphQLInputType, typeName: string, depth = 0): Wrap |
   if (!isInputObjectType(inputType)) return inputType.name === typeName ? (value) => value : null;
   if (depth === 3) return null;
   const fields = Object.values(inputType.getFields());
-  for (const { name, type: of } of fields) {
-    const wrap = wrapperFor(of, typeName, depth + 1);
-    const needed = Object.fromEntries(
+  for (const { name, type: fieldType } of fields) {
+    const wrap = wrapperFor(fieldType, typeName, depth + 1);
+    const requiredFields = Object.fromEntries(
       fields.flatMap((field) =>
         isRequiredInputField(field) && field.name !== name ? [[field.name, sampleOf(field.type)]] : [],
       ),
     );
-    if (wrap !== null) return (value) => ({ ...needed, [name]: wrap(value) });
+    if (wrap !== null) return (value) => ({ ...requiredFields, [name]: wrap(value) });
   }
   return null;
 }

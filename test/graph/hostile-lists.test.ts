@@ -15,12 +15,12 @@ import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
 const TEXTS = ['', ' ', '\0', 'a\uD800', '%_\\', "' or 1=1 --", '\u{1F600}', '𝔘'.repeat(5_000)];
-const b64 = (text: string): string => Buffer.from(text).toString('base64url');
+const base64url = (text: string): string => Buffer.from(text).toString('base64url');
 
 /** Hostile values of each scalar. */
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   String: TEXTS,
-  ID: [...TEXTS, b64('Team:x'), b64('Trace:\0'), b64('Nothing:1'), '0'.repeat(32), 'f'.repeat(64)],
+  ID: [...TEXTS, base64url('Team:x'), base64url('Trace:\0'), base64url('Nothing:1'), '0'.repeat(32), 'f'.repeat(64)],
   Int: [-2_147_483_648, -1, 0, 1, 2_147_483_647],
   Float: [-1, 0, 1e-300, 1.7e308],
   Boolean: [true, false],
@@ -43,23 +43,23 @@ const DEPTH = 3;
 function valuesOf(type: GraphQLInputType, depth = 0): readonly unknown[] {
   const inputType = getNullableType(type);
   if (isListType(inputType)) {
-    const [one = null, other = null] = valuesOf(inputType.ofType, depth);
-    return [[], [one], [one, other, one], Array.from({ length: 300 }, () => other)];
+    const [first = null, second = null] = valuesOf(inputType.ofType, depth);
+    return [[], [first], [first, second, first], Array.from({ length: 300 }, () => second)];
   }
   if (isEnumType(inputType)) return inputType.getValues().map(({ name }) => name);
   if (!isInputObjectType(inputType)) return VALUES[inputType.name] ?? [];
   const fields = Object.values(inputType.getFields());
-  const needed = Object.fromEntries(
+  const required = Object.fromEntries(
     fields.flatMap((field) =>
       isRequiredArgument(field as unknown as GraphQLArgument) ? [[field.name, valuesOf(field.type, depth + 1)[0]]] : [],
     ),
   );
-  if (depth >= DEPTH) return [needed];
+  if (depth >= DEPTH) return [required];
   const single = fields.flatMap(({ name, type: fieldType }) =>
-    valuesOf(fieldType, depth + 1).map((value) => ({ ...needed, [name]: value })),
+    valuesOf(fieldType, depth + 1).map((value) => ({ ...required, [name]: value })),
   );
-  const whole = fields.map(({ name, type: fieldType }) => [name, valuesOf(fieldType, depth + 1)[0]]);
-  return [needed, ...single, { ...needed, ...Object.fromEntries(whole) }];
+  const allMembers = fields.map(({ name, type: fieldType }) => [name, valuesOf(fieldType, depth + 1)[0]]);
+  return [required, ...single, { ...required, ...Object.fromEntries(allMembers) }];
 }
 
 const CURSOR_VALUES: readonly unknown[] = [
@@ -80,7 +80,7 @@ const CURSORS: readonly string[] = [
   '%%%',
   'é',
   'x'.repeat(20_000),
-  ...CURSOR_VALUES.map((value) => b64(JSON.stringify(value))),
+  ...CURSOR_VALUES.map((value) => base64url(JSON.stringify(value))),
   ...[
     '0:',
     '0:\0',
@@ -95,7 +95,7 @@ const CURSORS: readonly string[] = [
     'team_alias:1:a\0b',
     `1:${'x'.repeat(5_000)}`,
     '['.repeat(9_000),
-  ].map(b64),
+  ].map(base64url),
 ];
 
 const query = buildSchema(readFileSync('schema.graphql', 'utf8')).getQueryType();
@@ -114,22 +114,21 @@ function documentOf({ name, args, type }: Field): string {
   return `query (${declared}) { ${name}(${passed}) ${fields} }`;
 }
 
-/** Required variables of the field. */
-const neededBy = ({ args }: Field) =>
+const requiredVariables = ({ args }: Field) =>
   Object.fromEntries(args.filter(isRequiredArgument).map(({ name, type }) => [name, valuesOf(type)[0]]));
 
 function hostileVariables(field: Field): readonly Readonly<Record<string, unknown>>[] {
-  const needed = neededBy(field);
+  const required = requiredVariables(field);
   const orders = field.args.filter(({ name }) => name === 'orderBy').flatMap(({ type }) => valuesOf(type));
   return field.args
     .flatMap(({ name, type }) =>
       name === 'after' || name === 'before'
         ? CURSORS.flatMap((cursor) =>
-            [{}, ...orders.map((orderBy) => ({ orderBy }))].map((more) => ({ ...more, [name]: cursor })),
+            [{}, ...orders.map((orderBy) => ({ orderBy }))].map((order) => ({ ...order, [name]: cursor })),
           )
         : valuesOf(type).map((value) => ({ [name]: value })),
     )
-    .map((variables) => ({ ...needed, ...variables }));
+    .map((variables) => ({ ...required, ...variables }));
 }
 
 /** Codes of errors that the caller caused. */

@@ -75,7 +75,8 @@ describe('introspection', () => {
   let graph: Awaited<ReturnType<typeof openGraph>>;
   afterEach(() => graph.close());
 
-  const messages = async (query: string) => {
+  /** Messages of the errors, or the data of an answer without errors. */
+  const messagesOrData = async (query: string) => {
     const { errors, data } = (await (await graph.post(JSON.stringify({ query }))).json()) as {
       readonly data?: unknown;
       readonly errors?: readonly { readonly message: string }[];
@@ -85,36 +86,38 @@ describe('introspection', () => {
 
   it('is answered when it is enabled, and the error of a misspelt field suggests a name', async () => {
     graph = await openGraph();
-    expect(await messages('{ __schema { queryType { name } } }')).toEqual({
+    expect(await messagesOrData('{ __schema { queryType { name } } }')).toEqual({
       __schema: { queryType: { name: 'Query' } },
     });
     // New fields may add further suggestions. The nearest one comes first.
-    expect(await messages('{ catalogEntrys { totalCount } }')).toEqual([
+    expect(await messagesOrData('{ catalogEntrys { totalCount } }')).toEqual([
       expect.stringMatching(/^Cannot query field "catalogEntrys" on type "Query"\. Did you mean "catalogEntry", /),
     ]);
   });
 
   it('is refused when it is disabled, and no names are suggested', async () => {
     graph = await openGraph({ introspection: false });
-    const refused = await messages('{ __schema { queryType { name } } }');
+    const refused = await messagesOrData('{ __schema { queryType { name } } }');
     // `__schema` and `queryType` cause an error each.
     expect(refused).toHaveLength(2);
     expect(refused).toContain(
       'GraphQL introspection has been disabled, but the requested query contained the field "__schema".',
     );
-    expect(await messages('{ catalogEntrys { totalCount } }')).toEqual([
+    expect(await messagesOrData('{ catalogEntrys { totalCount } }')).toEqual([
       'Cannot query field "catalogEntrys" on type "Query".',
     ]);
-    expect(await messages('{ catalogEntries(firts: 1) { totalCount } }')).toEqual([
+    expect(await messagesOrData('{ catalogEntries(firts: 1) { totalCount } }')).toEqual([
       'Unknown argument "firts" on field "Query.catalogEntries".',
     ]);
-    expect(await messages('{ __typename }')).toEqual({ __typename: 'Query' });
+    expect(await messagesOrData('{ __typename }')).toEqual({ __typename: 'Query' });
   });
 
   it('is refused above the depth limit', async () => {
     graph = await openGraph();
     const fields = (levels: number): string => (levels === 0 ? 'name' : `fields { type { ${fields(levels - 1)} } }`);
-    expect(await messages(`{ __schema { types { ${fields(5)} } } }`)).toEqual(['Maximum introspection depth exceeded']);
+    expect(await messagesOrData(`{ __schema { types { ${fields(5)} } } }`)).toEqual([
+      'Maximum introspection depth exceeded',
+    ]);
   });
 });
 

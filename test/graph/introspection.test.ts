@@ -220,8 +220,8 @@ describe('introspection', () => {
     const answer = {
       data: { __schema: { queryType: { name: 'Query' } }, __type: { kind: 'SCALAR' }, __typename: 'Query' },
     };
-    const same = `# another text\n query { ${query.slice(1, -1)} }`;
-    expect(await Promise.all([ask(query), ask(query, 'sk-admin'), ask(same), ask(query)])).toEqual(
+    const sameOperation = `# another text\n query { ${query.slice(1, -1)} }`;
+    expect(await Promise.all([ask(query), ask(query, 'sk-admin'), ask(sameOperation), ask(query)])).toEqual(
       Array.from({ length: 4 }, () => answer),
     );
     expect(await ask(query)).toEqual(answer);

@@ -4,7 +4,7 @@ import { VERSION } from '../../src/domain/version.ts';
 import { aLens, lensClient, type WireLens } from '../support/lens-client.ts';
 
 const { send, app, key, ingest, create, untilRunEnds } = lensClient({ slots: 1 });
-const RUNS = syntheticRuns(8, 61);
+const AGENT_RUNS = syntheticRuns(8, 61);
 const SERVICE = 'shop';
 
 interface Answer {
@@ -19,7 +19,7 @@ const codesOf = ({ errors }: Answer) => errors?.map(({ extensions }) => extensio
 
 let lens: WireLens;
 beforeAll(async () => {
-  await ingest(RUNS);
+  await ingest(AGENT_RUNS);
   lens = await untilRunEnds((await create(aLens())).id);
 });
 
@@ -29,7 +29,7 @@ const PREVIEW = `query ($input: LensSamplePreviewInput!) { lensSamplePreview(inp
 
 describe('the preview of a sample', () => {
   it('equals the page of the HTTP route, with the traces', async () => {
-    // 50 percent of the eight runs are four. The size limits them to three.
+    // 50 percent of the eight agent runs are four. The size limits them to three.
     const selection = { samplePercent: 50, sampleSize: 3 };
     const { data } = await ask(PREVIEW, { input: { selection } });
     const { body } = await send('POST', '/lens/preview/sample', {
@@ -58,10 +58,10 @@ describe('the preview of a sample', () => {
   });
 
   it('has the executions of the selection, and continues at an offset', async () => {
-    const all = (await ask(PREVIEW, { input: {} })).data['lensSamplePreview'] as {
+    const preview = (await ask(PREVIEW, { input: {} })).data['lensSamplePreview'] as {
       readonly executions: readonly { readonly id: string }[];
     };
-    const ids = all.executions.map(({ id }) => id);
+    const ids = preview.executions.map(({ id }) => id);
     const eligible = async (input: object) =>
       ((await ask(PREVIEW, { input })).data['lensSamplePreview'] as { readonly eligible: number }).eligible;
     expect(await eligible({ selection: { executionIds: ids.slice(0, 2) } })).toBe(2);
@@ -69,8 +69,8 @@ describe('the preview of a sample', () => {
     expect(await eligible({ selection: { attributes: [{ key: 'service.name', value: SERVICE }] } })).toBe(8);
     expect(await eligible({ selection: { attributes: [{ key: 'service.name', value: 'x' }] } })).toBe(0);
     expect(await eligible({ asOf: new Date(Date.now() - 86_400_000 * 3).toISOString() })).toBe(0);
-    const rest = (await ask(PREVIEW, { input: { offset: 6 } })).data['lensSamplePreview'];
-    expect(rest).toMatchObject({ nextOffset: null, executions: ids.slice(6).map((id) => ({ id })) });
+    const lastPage = (await ask(PREVIEW, { input: { offset: 6 } })).data['lensSamplePreview'];
+    expect(lastPage).toMatchObject({ nextOffset: null, executions: ids.slice(6).map((id) => ({ id })) });
     expect((await ask(PREVIEW, { input: { offset: 2_147_483_647 } })).data).toMatchObject({
       lensSamplePreview: { eligible: 8, executions: [], nextOffset: null },
     });
@@ -155,26 +155,26 @@ describe('edges of lenses', () => {
   });
 
   it('show a team its own trace without the findings about it', async () => {
-    const [run] = RUNS;
+    const [agentRun] = AGENT_RUNS;
     const query = `query ($id: ID!) { trace(id: $id) { traceId findingCount } }`;
-    expect((await ask(query, { id: run?.traceId })).data).toEqual({
-      trace: { traceId: run?.traceId, findingCount: expect.any(Number) },
+    expect((await ask(query, { id: agentRun?.traceId })).data).toEqual({
+      trace: { traceId: agentRun?.traceId, findingCount: expect.any(Number) },
     });
-    const [own] = syntheticRuns(1, 62);
+    const [ownRun] = syntheticRuns(1, 62);
     const sender = (await key({ team_id: 'team-x' })).key;
-    await send('POST', '/v1/traces', exportOf(own === undefined ? [] : [own], Date.now() - 3_600_000), sender);
-    const answer = await ask(query, { id: own?.traceId }, sender);
+    await send('POST', '/v1/traces', exportOf(ownRun === undefined ? [] : [ownRun], Date.now() - 3_600_000), sender);
+    const answer = await ask(query, { id: ownRun?.traceId }, sender);
     expect([answer.data, codesOf(answer)]).toEqual([
-      { trace: { traceId: own?.traceId, findingCount: null } },
+      { trace: { traceId: ownRun?.traceId, findingCount: null } },
       ['FORBIDDEN'],
     ]);
     // No lens has assessed this trace, so that an administrator does not see a count either.
-    expect((await ask(query, { id: own?.traceId })).data).toMatchObject({ trace: { findingCount: null } });
+    expect((await ask(query, { id: ownRun?.traceId })).data).toMatchObject({ trace: { findingCount: null } });
   });
 });
 
 describe('a run with its own settings', () => {
-  const RUN = `mutation ($input: RunLensInput!) { runLens(input: $input) { __typename
+  const RUN_LENS = `mutation ($input: RunLensInput!) { runLens(input: $input) { __typename
     ... on Lens { settings latestRun { model executions { id } } } ... on UserError { message } } }`;
 
   it('uses the settings and the window of its request, and does not change the lens', async () => {
@@ -183,14 +183,14 @@ describe('a run with its own settings', () => {
       lookbackHours: 48,
       settings: { name: 'once', model: 'judge', context: 'Be brief.', sampleSize: 2, attributes: [] },
     };
-    expect((await ask(RUN, { input })).data).toMatchObject({
+    expect((await ask(RUN_LENS, { input })).data).toMatchObject({
       runLens: { __typename: 'Lens', settings: { name: 'l', sample_size: null }, latestRun: { model: 'judge' } },
     });
-    const after = await untilRunEnds(lens.id);
-    // Eligible are the eight runs and the trace of team-x.
-    expect(after.jobs[0].coverage).toMatchObject({ eligible: 9, selected: 2 });
+    const lensAfterRun = await untilRunEnds(lens.id);
+    // Eligible are the eight agent runs and the trace of team-x.
+    expect(lensAfterRun.jobs[0].coverage).toMatchObject({ eligible: 9, selected: 2 });
     const times = { from: '2020-01-01T00:00:00Z', to: '2020-01-02T00:00:00Z' };
-    await ask(RUN, { input: { id: lens.id, ...times } });
+    await ask(RUN_LENS, { input: { id: lens.id, ...times } });
     expect((await untilRunEnds(lens.id)).jobs[0].coverage).toMatchObject({ eligible: 0 });
   });
 
@@ -199,8 +199,8 @@ describe('a run with its own settings', () => {
     { from: '2020-01-01T00:00:00Z' },
     { from: '2020-01-02T00:00:00Z', to: '2020-01-01T00:00:00Z' },
     { settings: { name: 'x', model: 'judge' } },
-  ])('is refused for %j', async (more) => {
-    expect((await ask(RUN, { input: { id: lens.id, ...more } })).data).toMatchObject({
+  ])('is refused for %j', async (overrides) => {
+    expect((await ask(RUN_LENS, { input: { id: lens.id, ...overrides } })).data).toMatchObject({
       runLens: { __typename: 'InvalidInputError' },
     });
   });

@@ -3,8 +3,8 @@ import { syntheticRuns } from '../../bench/lens/runs.ts';
 import { lensClient } from '../support/lens-client.ts';
 
 const { send, app, key, ingest } = lensClient();
-const [RUN] = syntheticRuns(1, 41);
-const traceId = RUN?.traceId ?? '';
+const [AGENT_RUN] = syntheticRuns(1, 41);
+const traceId = AGENT_RUN?.traceId ?? '';
 
 beforeAll(() => ingest(syntheticRuns(1, 41)));
 

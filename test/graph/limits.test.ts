@@ -144,8 +144,8 @@ describe('a document that could block the server', () => {
 
   it('is no longer validated after many errors', async () => {
     graph = await openGraph();
-    const same = 'id '.repeat(MAX_TOKENS - 20);
-    const { errors } = await ask(`{ catalogEntry(id: "x") { ${same} } }`);
+    const repeatedField = 'id '.repeat(MAX_TOKENS - 20);
+    const { errors } = await ask(`{ catalogEntry(id: "x") { ${repeatedField} } }`);
     expect(errors?.map(({ message }) => message)).toEqual(['Validation aborted.']);
   });
 
@@ -157,7 +157,7 @@ describe('a document that could block the server', () => {
 });
 
 describe('a document', () => {
-  const many = (count: number, make: (index: number) => string): string =>
+  const joined = (count: number, make: (index: number) => string): string =>
     Array.from({ length: count }, (_, index) => make(index)).join(' ');
   const entries = (index: number): string => `catalogEntry(id: "${index}") { id }`;
 
@@ -169,17 +169,17 @@ describe('a document', () => {
     ],
     [
       'operations',
-      many(MAX_OPERATIONS + 1, (index) => `query Q${index} { __typename }`),
+      joined(MAX_OPERATIONS + 1, (index) => `query Q${index} { __typename }`),
       `The document has more than ${MAX_OPERATIONS} operations.`,
     ],
     [
       'fragments',
-      `{ __typename } ${many(MAX_FRAGMENTS + 1, (index) => `fragment F${index} on Query { __typename }`)}`,
+      `{ __typename } ${joined(MAX_FRAGMENTS + 1, (index) => `fragment F${index} on Query { __typename }`)}`,
       `The document has more than ${MAX_FRAGMENTS} fragments.`,
     ],
     [
       'fields to compare in fragments',
-      `{ __typename } ${many(150, (index) => `fragment F${index} on CatalogEntry { ${'id '.repeat(10)}}`)}`,
+      `{ __typename } ${joined(150, (index) => `fragment F${index} on CatalogEntry { ${'id '.repeat(10)}}`)}`,
       `The fragments have too many fields: more than ${MAX_FRAGMENT_FIELDS} to compare in pairs.`,
     ],
     [
@@ -194,12 +194,12 @@ describe('a document', () => {
     ],
     [
       'unfolded selections',
-      `{ ${many(150, (index) => `a${index}: catalogEntries { nodes { ...F } }`)} } fragment F on CatalogEntry { ${many(150, (index) => `b${index}: id`)} }`,
+      `{ ${joined(150, (index) => `a${index}: catalogEntries { nodes { ...F } }`)} } fragment F on CatalogEntry { ${joined(150, (index) => `b${index}: id`)} }`,
       `The document unfolds to more than ${MAX_UNFOLDED} selections.`,
     ],
     [
       'selections of one name',
-      `{ ${many(400, entries)} }`,
+      `{ ${joined(400, entries)} }`,
       `The document selects the same names too often: more than ${MAX_PAIRS} pairs to compare.`,
     ],
   ])('cannot exceed the limit of %s', async (_name, query, message) => {
@@ -209,8 +209,8 @@ describe('a document', () => {
 
   it('may have as many operations as the limit allows, and a chain of 100 fragments', async () => {
     graph = await openGraph({ entries: [] });
-    const operations = many(MAX_OPERATIONS, (index) => `query Q${index} { ...F0 }`);
-    const fragments = many(99, (index) => `fragment F${index} on Query { ...F${index + 1} }`);
+    const operations = joined(MAX_OPERATIONS, (index) => `query Q${index} { ...F0 }`);
+    const fragments = joined(99, (index) => `fragment F${index} on Query { ...F${index + 1} }`);
     const query = `${operations} ${fragments} fragment F99 on Query { catalogEntries { totalCount } }`;
     const answer = await graph.post(JSON.stringify({ query, operationName: 'Q1' }));
     expect(await answer.json()).toEqual({ data: { catalogEntries: { totalCount: 0 } } });
@@ -218,7 +218,7 @@ describe('a document', () => {
 
   it('with many errors gets the first errors, then one that the limit is reached', async () => {
     graph = await openGraph();
-    const { errors = [] } = await ask(`{ ${many(500, (index) => `unknown${index}`)} }`);
+    const { errors = [] } = await ask(`{ ${joined(500, (index) => `unknown${index}`)} }`);
     expect([errors.length, errors[0]?.message, errors.at(-1)?.message]).toEqual([
       MAX_ERRORS + 1,
       'Cannot query field "unknown0" on type "Query".',

@@ -60,7 +60,7 @@ async function page(list: string, idField: string, args: string): Promise<Page> 
   const fields = `totalCount pageInfo { hasNextPage endCursor } nodes { id: ${idField} }`;
   return ((await ask(`{ list: ${list}${args === '' ? '' : `(${args})`} { ${fields} } }`)) as { list: Page })['list'];
 }
-const ids = ({ nodes }: Page): readonly string[] => nodes.map(({ id }) => id);
+const idsOf = ({ nodes }: Page): readonly string[] => nodes.map(({ id }) => id);
 
 /** An order field or a filter, and the ids of the rows that it gives. */
 type Case = readonly [string, readonly string[]];
@@ -129,7 +129,7 @@ describe.each(LISTS)('%s', (list, idField, orders, filters) => {
       let after = '';
       for (;;) {
         const current: Page = await page(list, idField, `first: 1, ${orderBy}${after}`);
-        found.push(...ids(current));
+        found.push(...idsOf(current));
         after = `, after: "${current.pageInfo.endCursor}"`;
         if (!current.pageInfo.hasNextPage) break;
       }
@@ -139,7 +139,7 @@ describe.each(LISTS)('%s', (list, idField, orders, filters) => {
 
   it.each(filters)('are filtered by %s', async (filter, expected) => {
     const found = await page(list, idField, `filter: { ${filter} }`);
-    expect([ids(found), found.totalCount]).toEqual([expected, expected.length]);
+    expect([idsOf(found), found.totalCount]).toEqual([expected, expected.length]);
   });
 });
 
@@ -195,7 +195,7 @@ describe('models', () => {
       ascending.map(({ id }) => id).toReversed(),
     ]);
     const values = ascending.map((row) => row[field] ?? 0);
-    expect(values.every((value, at) => at === 0 || value >= (values[at - 1] ?? 0))).toBe(true);
+    expect(values.every((value, index) => index === 0 || value >= (values[index - 1] ?? 0))).toBe(true);
     expect(new Set(values).size).toBeGreaterThan(1);
   });
 });
@@ -224,13 +224,13 @@ describe('the lists of the schema:', () => {
 
   it('every connection has a filter and an order, except those in WITHOUT_FILTER_OR_ORDER', () => {
     const incomplete = types.flatMap(({ name: type, fields }) =>
-      (fields ?? []).flatMap(({ name, args, type: of }) => {
-        const named = of.name ?? of.ofType?.name ?? '';
+      (fields ?? []).flatMap(({ name, args, type: fieldType }) => {
+        const named = fieldType.name ?? fieldType.ofType?.name ?? '';
         const missing = ['filter', 'orderBy'].filter((argument) => !args.some((arg) => arg.name === argument));
         return /[a-z]Connection$/.test(named) && missing.length > 0 ? [[`${type}.${name}`, ...missing]] : [];
       }),
     );
-    expect(incomplete.toSorted(([one = ''], [other = '']) => one.localeCompare(other))).toEqual(
+    expect(incomplete.toSorted(([first = ''], [second = '']) => first.localeCompare(second))).toEqual(
       WITHOUT_FILTER_OR_ORDER,
     );
   });

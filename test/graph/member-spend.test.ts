@@ -18,7 +18,7 @@ async function reset(input: object, secret?: string): Promise<unknown> {
 
 const globalId = (type: string, id: string): string => Buffer.from(`${type}:${id}`).toString('base64');
 
-const team = (id: string, members: Readonly<Record<string, 'admin' | 'user'>>) =>
+const createTeam = (id: string, members: Readonly<Record<string, 'admin' | 'user'>>) =>
   post('/team/new', {
     team_id: id,
     members_with_roles: Object.entries(members).map(([user_id, role]) => ({ user_id, role })),
@@ -26,7 +26,7 @@ const team = (id: string, members: Readonly<Record<string, 'admin' | 'user'>>) =
 
 describe('resetMemberSpend', () => {
   it('sets a spend to zero for proxy and team administrators, and writes entries of the audit log', async () => {
-    await team('s1', { sam: 'user', lea: 'admin' });
+    await createTeam('s1', { sam: 'user', lea: 'admin' });
     const request = { id: globalId('Team', 's1'), userId: globalId('User', 'sam'), resetToUsd: '0' };
     const member = { __typename: 'TeamMember', userId: 'sam', spendUsd: '0' };
     expect(await reset(request)).toEqual(member);
@@ -41,10 +41,10 @@ describe('resetMemberSpend', () => {
   });
 
   it('is refused for the member itself, other callers, invalid amounts and unknown members', async () => {
-    await team('s2', { tom: 'admin' });
+    await createTeam('s2', { tom: 'admin' });
     const request = { id: 's2', userId: 'tom', resetToUsd: '0' };
-    for (const other of [await key({ user_id: 'tom' }), await key({ user_id: 'eve' })])
-      expect(await reset(request, other)).toBe('FORBIDDEN');
+    for (const otherKey of [await key({ user_id: 'tom' }), await key({ user_id: 'eve' })])
+      expect(await reset(request, otherKey)).toBe('FORBIDDEN');
     // The spend so far is 0, and a reset sets it to at least 0 and at most the spend so far.
     for (const resetToUsd of ['1', '-1'])
       expect(await reset({ ...request, resetToUsd })).toEqual({ __typename: 'InvalidInputError' });

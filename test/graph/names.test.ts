@@ -7,13 +7,13 @@ import { POLLING } from '../support/polling.ts';
 // fails these tests.
 
 // The second argument is the seed.
-const [RUN] = syntheticRuns(1, 71);
-const traceId = RUN?.traceId ?? '';
+const [AGENT_RUN] = syntheticRuns(1, 71);
+const traceId = AGENT_RUN?.traceId ?? '';
 
 let app: TestApp;
 beforeAll(async () => {
   app = await startApp();
-  await app.call('POST', '/v1/traces', exportOf(RUN === undefined ? [] : [RUN], Date.now() - 3_600_000));
+  await app.call('POST', '/v1/traces', exportOf(AGENT_RUN === undefined ? [] : [AGENT_RUN], Date.now() - 3_600_000));
   const chat = {
     model: 'demo',
     messages: [{ role: 'user', content: 'Hi' }],

@@ -110,9 +110,9 @@ describe('node', () => {
 
   it('reads the span of the owner in the id when two keys sent the same span id', async () => {
     await graph.ingest(OTHER_TEAM_KEY, aSpan({ name: 'another' }));
-    const other = idOf(`Span:${traceId(1)}:${spanId(1)}:${traceRefOf(OTHER_TEAM_KEY, traceId(1))}`);
+    const otherSpan = idOf(`Span:${traceId(1)}:${spanId(1)}:${traceRefOf(OTHER_TEAM_KEY, traceId(1))}`);
     // A trace id without an owner is that of the merged trace, here with the span ids 1 and 2.
-    const { data } = await nodes([SPAN, other, idOf(`Trace:${traceId(1)}`)]);
+    const { data } = await nodes([SPAN, otherSpan, idOf(`Trace:${traceId(1)}`)]);
     expect(data.nodes).toMatchObject([{ name: 'root' }, { name: 'another' }, { spanCount: 2 }]);
   });
 });
@@ -120,7 +120,7 @@ describe('node', () => {
 describe('nodes', () => {
   it('needs one read of each kind for many ids', async () => {
     const count = 20;
-    const numbers = Array.from({ length: count }, (_, at) => at + 1);
+    const numbers = Array.from({ length: count }, (_, index) => index + 1);
     const hashOf = (number: number): string => number.toString(16).padStart(64, '0');
     for (const number of numbers) {
       await graph.addKey(aKey({ hash: hashOf(number) }));

@@ -18,7 +18,7 @@ async function ask(query: string, variables: object = {}): Promise<Record<string
   return data;
 }
 
-async function rest(path: string, body: object, key = app.adminKey): Promise<Record<string, unknown>> {
+async function send(path: string, body: object, key = app.adminKey): Promise<Record<string, unknown>> {
   const answer = await app.call('POST', path, body, { authorization: `Bearer ${key}` });
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
   return (await answer.json()) as Record<string, unknown>;
@@ -28,32 +28,32 @@ const globalId = (typename: string, id: string): string => Buffer.from(`${typena
 
 beforeAll(async () => {
   app = await startApp({ config: { general_settings: { demo_model: true, proxy_batch_write_at: 0.1 } } });
-  await rest('/organization/new', { organization_id: 'o1', organization_alias: 'org' });
-  await rest('/budget/new', { budget_id: 'b1', max_budget: 5 });
-  await rest('/user/new', { user_id: 'u1', user_alias: 'one', auto_create_key: false });
+  await send('/organization/new', { organization_id: 'o1', organization_alias: 'org' });
+  await send('/budget/new', { budget_id: 'b1', max_budget: 5 });
+  await send('/user/new', { user_id: 'u1', user_alias: 'one', auto_create_key: false });
   for (const [team_id, team_alias, organization_id] of [
     ['t1', 'zeta', 'o1'],
     ['t2', 'alpha', 'o1'],
     ['t3', 'other', null],
   ])
-    await rest('/team/new', { team_id, team_alias, ...(organization_id === null ? {} : { organization_id }) });
-  await rest('/project/new', { project_id: 'p1', team_id: 't1' });
-  await rest('/customer/new', { user_id: 'c1', budget_id: 'b1' });
+    await send('/team/new', { team_id, team_alias, ...(organization_id === null ? {} : { organization_id }) });
+  await send('/project/new', { project_id: 'p1', team_id: 't1' });
+  await send('/customer/new', { user_id: 'c1', budget_id: 'b1' });
   for (const [name, body] of Object.entries({
     a: { team_id: 't1', user_id: 'u1' },
     b: { team_id: 't1' },
     c: { team_id: 't2' },
     d: { user_id: 'u1' },
   })) {
-    const { key, token } = await rest('/key/generate', { key_alias: name, ...body });
+    const { key, token } = await send('/key/generate', { key_alias: name, ...body });
     keys[name] = { secret: String(key), hash: String(token) };
   }
   // Key b is unblocked again, and key a was not blocked. Both match `blocked: false`.
-  await rest('/key/block', { key: keys['b']?.hash });
-  await rest('/key/unblock', { key: keys['b']?.hash });
-  await rest('/key/block', { key: keys['d']?.hash });
+  await send('/key/block', { key: keys['b']?.hash });
+  await send('/key/unblock', { key: keys['b']?.hash });
+  await send('/key/block', { key: keys['d']?.hash });
   const chat = (name: string, content: string) =>
-    rest(
+    send(
       '/v1/chat/completions',
       { model: 'demo', user: 'c1', messages: [{ role: 'user', content }], metadata: { session_id: 's1' } },
       keys[name]?.secret,
@@ -206,7 +206,7 @@ describe('traces of a session', () => {
     expect(session?.traces.nodes.map(({ keyHash }) => keyHash)).toEqual(['c', 'b', 'a'].map(hashOf));
     const durations = session?.slow.nodes.map(({ durationMs }) => durationMs) ?? [];
     expect(durations).toHaveLength(3);
-    expect(durations).toEqual(durations.toSorted((one, other) => other - one));
+    expect(durations).toEqual(durations.toSorted((first, second) => second - first));
   });
 });
 
@@ -325,18 +325,18 @@ describe('lists of an administrator of an organization', () => {
   }`;
 
   async function listsOf(user: string, role: string): Promise<GraphAnswer> {
-    await rest('/user/new', { user_id: user, auto_create_key: false });
-    await rest('/organization/member_add', { organization_id: 'o9', member: { user_id: user, role } });
-    const { key: secret } = await rest('/key/generate', { user_id: user });
+    await send('/user/new', { user_id: user, auto_create_key: false });
+    await send('/organization/member_add', { organization_id: 'o9', member: { user_id: user, role } });
+    const { key: secret } = await send('/key/generate', { user_id: user });
     const headers = { authorization: `Bearer ${String(secret)}` };
     const variables = { id: globalId('Organization', 'o9') };
     return (await (await app.call('POST', '/graphql', { query: LISTS, variables }, headers)).json()) as GraphAnswer;
   }
 
   it('contain the teams of the organization and their projects; lists of another member are empty', async () => {
-    await rest('/organization/new', { organization_id: 'o9', organization_alias: 'nine' });
-    await rest('/team/new', { team_id: 't9', organization_id: 'o9' });
-    await rest('/project/new', { project_id: 'p9', team_id: 't9' });
+    await send('/organization/new', { organization_id: 'o9', organization_alias: 'nine' });
+    await send('/team/new', { team_id: 't9', organization_id: 'o9' });
+    await send('/project/new', { project_id: 'p9', team_id: 't9' });
     const teams = { nodes: [{ teamId: 't9' }] };
     expect(await listsOf('olga', 'org_admin')).toEqual({
       data: { teams, projects: { nodes: [{ projectId: 'p9' }] }, node: { teams } },

@@ -3,7 +3,7 @@ import { type Json, tenancyClient } from '../support/tenancy-client.ts';
 
 const { send, key, get } = tenancyClient({ config: { general_settings: { demo_model: true } } });
 
-/** Runs one mutation. Returns its result; after a request error the code of the error, or its message without one. */
+/** Runs one mutation. Returns its result. After a request error, returns its code, or its message if it has no code. */
 async function mutate(field: string, input: object, selection: string, secret?: string): Promise<unknown> {
   const type = `${field[0]?.toUpperCase()}${field.slice(1)}`;
   const inputTypes: Readonly<Record<string, string>> = {
@@ -166,9 +166,9 @@ describe('users', () => {
     const change = { id: 'u1', metadata: { a: 1 }, limits: { maxBudgetUsd: '2' } };
     const changed = { ...user, metadata: { a: 1 }, limits: { maxBudgetUsd: '2' } };
     expect(await mutate('updateUser', change, USER)).toEqual(changed);
-    const own = await key({ user_id: 'u1' });
-    expect(await mutate('updateUser', { id: 'u1', alias: 'me' }, USER, own)).toEqual({ ...changed, alias: 'me' });
-    expect(await mutate('updateUser', { id: 'u1', role: 'PROXY_ADMIN' }, USER, own)).toBe('FORBIDDEN');
+    const ownKey = await key({ user_id: 'u1' });
+    expect(await mutate('updateUser', { id: 'u1', alias: 'me' }, USER, ownKey)).toEqual({ ...changed, alias: 'me' });
+    expect(await mutate('updateUser', { id: 'u1', role: 'PROXY_ADMIN' }, USER, ownKey)).toBe('FORBIDDEN');
     const ids = [globalId('User', 'u1')];
     const deleted = { __typename: 'DeletedOwners', ids: ['u1'] };
     expect(await mutate('deleteUsers', { ids }, 'DeletedOwners { ids }')).toEqual(deleted);

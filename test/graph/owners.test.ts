@@ -20,8 +20,8 @@ interface SpendPage {
 }
 
 let calls: OwnerCalls;
-let ada = '';
-let bob = '';
+let adaKey = '';
+let bobKey = '';
 const today = (): string => new Date().toISOString().slice(0, 10);
 const globalId = (type: string, id: string): string => Buffer.from(`${type}:${id}`).toString('base64');
 
@@ -62,17 +62,17 @@ beforeAll(async () => {
   await manage('/organization/member_add', { organization_id: 'org', member: { user_id: 'ada', role: 'org_admin' } });
   await manage('/project/new', { project_id: 'plan', team_id: 'crew' });
   await manage('/customer/new', { user_id: 'guest', max_budget: 90 });
-  ada = await newKey({ team_id: 'crew', user_id: 'ada', key_alias: 'of-ada' });
-  bob = await newKey({ team_id: 'others', user_id: 'bob', key_alias: 'of-bob' });
+  adaKey = await newKey({ team_id: 'crew', user_id: 'ada', key_alias: 'of-ada' });
+  bobKey = await newKey({ team_id: 'others', user_id: 'bob', key_alias: 'of-bob' });
   await newKey({ team_id: 'crew', key_alias: 'service' });
   // Each call costs 1 USD.
-  await chat(ada, { user: 'guest', tags: ['red'] });
-  await chat(ada, { tags: ['red', 'blue'] });
-  await chat(bob);
+  await chat(adaKey, { user: 'guest', tags: ['red'] });
+  await chat(adaKey, { tags: ['red', 'blue'] });
+  await chat(bobKey);
   await vi.waitFor(async () => {
     const { data } = await graph(SpendDocument, { filter: { from: `${today()}T00:00:00Z` } });
-    const [all] = (data['spend'] as { groups: readonly { calls: unknown }[] }).groups;
-    if (all?.calls !== 3) throw new Error('The calls are not stored yet.');
+    const [total] = (data['spend'] as { groups: readonly { calls: unknown }[] }).groups;
+    if (total?.calls !== 3) throw new Error('The calls are not stored yet.');
   }, POLLING);
 });
 afterAll(() => calls.stop());
@@ -129,7 +129,7 @@ describe('owners in the graph', () => {
   });
 
   it('are null in edges where the user may not read them', async () => {
-    const { data } = await graph(OwnersOfATeamDocument, { id: globalId('Team', 'crew') }, ada);
+    const { data } = await graph(OwnersOfATeamDocument, { id: globalId('Team', 'crew') }, adaKey);
     const team = data['node'] as Data;
     expect(team).toMatchObject({
       alias: 'Crew',
@@ -153,16 +153,18 @@ describe('owners in the graph', () => {
       ['Project', 'plan'],
       ['Customer', 'guest'],
     ] as const)
-      expect((await graph('query($id: ID!) { node(id: $id) { id } }', { id: globalId(type, id) }, bob)).data).toEqual({
+      expect(
+        (await graph('query($id: ID!) { node(id: $id) { id } }', { id: globalId(type, id) }, bobKey)).data,
+      ).toEqual({
         node: null,
       });
-    const { data } = await graph(OwnerListsDocument, {}, bob);
+    const { data } = await graph(OwnerListsDocument, {}, bobKey);
     expect(data).toMatchObject({
       teams: { totalCount: 1, nodes: [{ teamId: 'others' }] },
       organizations: { nodes: [] },
       projects: { nodes: [] },
     });
-    const { errors } = await graph(AdminListsDocument, {}, bob);
+    const { errors } = await graph(AdminListsDocument, {}, bobKey);
     expect(errors?.[0]?.extensions.code).toBe('FORBIDDEN');
   });
 
@@ -244,7 +246,7 @@ describe('spend in the graph', () => {
   });
 
   it('is limited to the user of the key, and refused for keys without a user', async () => {
-    expect(await groups({ groupBy: ['USER'] }, bob)).toMatchObject([{ userId: 'bob', calls: 1, costUsd: '1' }]);
+    expect(await groups({ groupBy: ['USER'] }, bobKey)).toMatchObject([{ userId: 'bob', calls: 1, costUsd: '1' }]);
     const { errors } = await graph(SpendDocument, {}, await calls.newKey({}));
     expect(errors?.[0]?.extensions.code).toBe('FORBIDDEN');
   });
@@ -260,12 +262,12 @@ describe('spend in the graph', () => {
         readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string };
         readonly nodes: readonly { readonly callId: string }[];
       };
-    const all = (await page({})).nodes.map(({ callId }) => callId);
-    const first = await page({ first: 2 });
-    const rest = await page({ first: 2, after: first.pageInfo.endCursor });
-    expect([...first.nodes, ...rest.nodes].map(({ callId }) => callId)).toEqual(all);
-    expect([all.length, first.pageInfo.hasNextPage, rest.pageInfo.hasNextPage]).toEqual([3, true, false]);
-    expect((await page({}, bob)).nodes).toHaveLength(1);
+    const allIds = (await page({})).nodes.map(({ callId }) => callId);
+    const firstPage = await page({ first: 2 });
+    const secondPage = await page({ first: 2, after: firstPage.pageInfo.endCursor });
+    expect([...firstPage.nodes, ...secondPage.nodes].map(({ callId }) => callId)).toEqual(allIds);
+    expect([allIds.length, firstPage.pageInfo.hasNextPage, secondPage.pageInfo.hasNextPage]).toEqual([3, true, false]);
+    expect((await page({}, bobKey)).nodes).toHaveLength(1);
     expect((await graph(SpendRowsDocument, { after: 'nonsense' })).errors?.[0]?.extensions.code).toBe('INVALID_INPUT');
   });
 

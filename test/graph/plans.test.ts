@@ -82,8 +82,12 @@ let planned: Graph;
 let unplanned: Graph;
 beforeAll(async () => {
   const traces = createMemoryTraceStore();
-  const entries = Array.from({ length: 150 }, (_, at) =>
-    anEntry(`model-${at}`, { input_cost_per_token: at * 1.5e-7, supports_vision: at % 2 === 0, note: TEXT_TO_ESCAPE }),
+  const entries = Array.from({ length: 150 }, (_, index) =>
+    anEntry(`model-${index}`, {
+      input_cost_per_token: index * 1.5e-7,
+      supports_vision: index % 2 === 0,
+      note: TEXT_TO_ESCAPE,
+    }),
   );
   planned = await openGraph({ traces, entries });
   unplanned = await openGraph({ traces, entries, plans: false });
@@ -124,7 +128,7 @@ describe('a query', () => {
     async (_name, { query, variables }) => {
       const expected = await answerTo(unplanned, query, variables);
       // Later requests use what the first has cached.
-      for (let time = 0; time < 4; time += 1) expect(await answerTo(planned, query, variables)).toEqual(expected);
+      for (let round = 0; round < 4; round += 1) expect(await answerTo(planned, query, variables)).toEqual(expected);
     },
   );
 
@@ -141,12 +145,12 @@ describe('a query', () => {
     const sizes = [];
     for (const first of [3, 3, 3, 1, 5, 0])
       sizes.push(
-        ((await (await planned.post(JSON.stringify({ query, variables: { first } }))).json()) as Sized).data
+        ((await (await planned.post(JSON.stringify({ query, variables: { first } }))).json()) as EntriesAnswer).data
           .catalogEntries.nodes.length,
       );
     expect(sizes).toEqual([3, 3, 3, 1, 5, 0]);
     const traces = `{ traces(${WINDOW}) { totalCount } }`;
-    for (let time = 0; time < 3; time += 1)
+    for (let round = 0; round < 3; round += 1)
       for (const [key, count] of [
         ['sk-admin', 2],
         ['sk-team-b', 0],
@@ -162,7 +166,7 @@ describe('a query', () => {
     const query = 'query Q($mode: String) { catalogEntries(first: 1, filter: { model: $mode }) { totalCount } }';
     const expected = await answerTo(unplanned, query, { mode: 're:(' });
     // More rounds than the 16 requests that are answered without the plan after it has failed.
-    for (let time = 0; time < 20; time += 1) {
+    for (let round = 0; round < 20; round += 1) {
       expect(await answerTo(planned, query, { mode: 're:(' })).toEqual(expected);
       expect((await answerTo(planned, query, { mode: 'model-1' }))[0]).toBe(200);
     }
@@ -220,7 +224,7 @@ describe('the cached text of an answer', () => {
     const { planOf } = countingSchema();
     const plan = planOf('query Q($first: Int) { x: page(first: $first) { value } y: page(first: 7) { v: value } }');
     const coerced = (first: number) => ({ sources: {}, coerced: { first } }) as unknown as VariableValues;
-    for (let time = 0; time < 2; time += 1) {
+    for (let round = 0; round < 2; round += 1) {
       expect(await plan?.run(context, coerced(1), '1')).toBe('{"x":{"value":"a1"},"y":{"v":"a7"}}');
       expect(await plan?.run(context, coerced(2), '2')).toBe('{"x":{"value":"a2"},"y":{"v":"a7"}}');
     }
@@ -243,7 +247,7 @@ describe('the cached text of an answer', () => {
     const graph = await openGraph({ entries: [anEntry('old')] });
     const body = JSON.stringify({ query: CATALOG, variables: { first: 1 } });
     const text = async (): Promise<string> => (await graph.post(body)).text();
-    for (let time = 0; time < 3; time += 1) expect(await text()).toMatch(/"old"/);
+    for (let round = 0; round < 3; round += 1) expect(await text()).toMatch(/"old"/);
     graph.replaceCatalog([anEntry('new')]);
     expect(await text()).toMatch(/"new"/);
     await graph.close();
@@ -254,15 +258,15 @@ describe('the cached text of an answer', () => {
     const basis = {};
     texts.set('long', basis, 'x'.repeat(64 * 1024 + 1));
     expect(texts.get('long', basis)).toBeUndefined();
-    for (let at = 0; at < 100; at += 1) texts.set(String(at), basis, 'x'.repeat(64 * 1024));
+    for (let index = 0; index < 100; index += 1) texts.set(String(index), basis, 'x'.repeat(64 * 1024));
     // Together the texts may have 4 MiB: the last 64 of 100 texts of 64 KiB.
-    expect([35, 36].map((at) => texts.get(String(at), basis)?.length)).toEqual([undefined, 65_536]);
+    expect([35, 36].map((index) => texts.get(String(index), basis)?.length)).toEqual([undefined, 65_536]);
     texts.set('36', basis, 'x');
     expect(texts.get('36', basis)).toBe('x');
     expect(texts.get('36', {})).toBeUndefined();
   });
 });
 
-interface Sized {
+interface EntriesAnswer {
   readonly data: { readonly catalogEntries: { readonly nodes: readonly object[] } };
 }

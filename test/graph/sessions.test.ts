@@ -6,9 +6,9 @@ import { openGraph } from './graph-server.ts';
 let graph: Awaited<ReturnType<typeof openGraph>>;
 beforeEach(async () => {
   graph = await openGraph();
-  const timesAt = (second: number, lastsMs: number) => ({
+  const timesAt = (second: number, durationMs: number) => ({
     startNs: nsAt(START_MS + second * 1_000),
-    endNs: nsAt(START_MS + second * 1_000 + lastsMs),
+    endNs: nsAt(START_MS + second * 1_000 + durationMs),
   });
   const labels = { sessionId: 'chat', userId: 'ann', tags: ['prod'] };
   await graph.ingest(
@@ -55,8 +55,8 @@ describe('sessions', () => {
     const tracesAfter = chat?.traces?.pageInfo.endCursor ?? null;
     const allTraces = (await graph.call(SessionsDocument, { filter: { sessionId: 'chat' } })).data.sessions;
     expect(allTraces.nodes.map(({ traces }) => traces?.nodes.length)).toEqual([3]);
-    const rest = await graph.call(SessionsDocument, { first: 1, tracesAfter });
-    expect(rest.data.sessions.nodes[0]?.traces?.nodes.map((trace) => trace.traceId)).toEqual([traceId(1)]);
+    const nextTraces = await graph.call(SessionsDocument, { first: 1, tracesAfter });
+    expect(nextTraces.data.sessions.nodes[0]?.traces?.nodes.map((trace) => trace.traceId)).toEqual([traceId(1)]);
   });
 
   it('are paged, and match filters of traces', async () => {

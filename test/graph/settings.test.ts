@@ -37,11 +37,11 @@ const FILE_SETTINGS = {
 beforeAll(async () => {
   const env = { SIZE_OF_TEST: '77' };
   // The first app stores settings in the database. The second one also has settings in its configuration file.
-  const first = await startApp({ env });
-  await first.call('POST', '/config/update', { general_settings: { max_parallel_requests: 5 } });
-  await first.call('POST', '/config/update', { environment_variables: { OF_A_TEST: 'plain-text-secret' } });
-  await first.stop({ keepData: true });
-  app = await startApp({ config: { general_settings: FILE_SETTINGS }, env, dataDir: first.dataDir });
+  const firstApp = await startApp({ env });
+  await firstApp.call('POST', '/config/update', { general_settings: { max_parallel_requests: 5 } });
+  await firstApp.call('POST', '/config/update', { environment_variables: { OF_A_TEST: 'plain-text-secret' } });
+  await firstApp.stop({ keepData: true });
+  app = await startApp({ config: { general_settings: FILE_SETTINGS }, env, dataDir: firstApp.dataDir });
   const response = await app.call('POST', '/key/generate', {});
   userKey = ((await response.json()) as { readonly key: string }).key;
 });

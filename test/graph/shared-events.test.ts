@@ -46,13 +46,13 @@ const SPEND = [
 
 it('an event is executed once for all subscribers to the same operation, over every transport', async () => {
   graph = await openGraph({ spend: SPEND });
-  const all = TRANSPORTS.flatMap(([, subscribe]) =>
+  const readers = TRANSPORTS.flatMap(([, subscribe]) =>
     Array.from({ length: 3 }, () => track(subscribe(graph.url, TraceUpdatesWithSpendDocument, {}))),
   );
-  await untilSubscribers(all.length);
+  await untilSubscribers(readers.length);
   await graph.ingest(TEAM_KEY, aSpan());
-  await oneUpdateEach(...all);
-  expect(all.map((subscriber) => subscriber.received)).toEqual(all.map(() => [updateOf('0.00000125')]));
+  await oneUpdateEach(...readers);
+  expect(readers.map((subscriber) => subscriber.received)).toEqual(readers.map(() => [updateOf('0.00000125')]));
   expect(graph.reads).toMatchObject({ listSpans: 1, findBySpans: 1 });
 });
 
@@ -72,25 +72,25 @@ it('an event is executed again for a caller with other rights, who never gets th
 
 it('an event is executed once for each set of variables', async () => {
   graph = await openGraph({ spend: SPEND });
-  const all = [undefined, traceId(1)].map((wanted) =>
+  const readers = [undefined, traceId(1)].map((wanted) =>
     track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, { traceId: wanted })),
   );
   await untilSubscribers(2);
   await graph.ingest(TEAM_KEY, aSpan());
-  await oneUpdateEach(...all);
-  for (const reader of all) expect(reader.received).toEqual([updateOf('0.00000125')]);
+  await oneUpdateEach(...readers);
+  for (const reader of readers) expect(reader.received).toEqual([updateOf('0.00000125')]);
   expect(graph.reads.listSpans).toBe(2);
 });
 
 it('an event is executed once for subscribers without variables and with an empty set of variables', async () => {
   graph = await openGraph({ spend: SPEND });
-  const all = [undefined, {}].map((variables) =>
+  const readers = [undefined, {}].map((variables) =>
     track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, variables as Record<string, never>)),
   );
   await untilSubscribers(2);
   await graph.ingest(TEAM_KEY, aSpan());
-  await oneUpdateEach(...all);
-  for (const reader of all) expect(reader.received).toEqual([updateOf('0.00000125')]);
+  await oneUpdateEach(...readers);
+  for (const reader of readers) expect(reader.received).toEqual([updateOf('0.00000125')]);
   expect(graph.reads.listSpans).toBe(1);
 });
 
@@ -107,16 +107,16 @@ it('a failure is reported only to the subscriber whose execution failed', async 
       },
     },
   });
-  const all = [1, 2, 3].map(() => track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, {})));
+  const readers = [1, 2, 3].map(() => track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, {})));
   await untilSubscribers(3);
   await graph.ingest(TEAM_KEY, aSpan());
-  await oneUpdateEach(...all);
+  await oneUpdateEach(...readers);
   // A result with errors is not shared: the other subscribers execute the event again.
-  const failed = all.filter((reader) => 'errors' in (reader.received[0] as object));
+  const failed = readers.filter((reader) => 'errors' in (reader.received[0] as object));
   expect(failed.map((reader) => reader.received)).toMatchObject([
     [{ data: { traceUpdates: { trace: { spans: null } } }, errors: [{ message: 'Unexpected error.' }] }],
   ]);
-  expect(all.filter((reader) => !failed.includes(reader)).map((reader) => reader.received)).toEqual([
+  expect(readers.filter((reader) => !failed.includes(reader)).map((reader) => reader.received)).toEqual([
     [updateOf(null)],
     [updateOf(null)],
   ]);
@@ -132,21 +132,21 @@ it('equal subscribers share one bus subscription, and all end when their key is 
   graph = await openGraph({
     platform: { keyRing: { identify: () => admin, current, markStale() {}, evict() {}, refresh: async () => {} } },
   });
-  const all = [1, 2, 3].map(() => track(overEventStream(graph.url, TraceUpdatesDocument, {})));
+  const readers = [1, 2, 3].map(() => track(overEventStream(graph.url, TraceUpdatesDocument, {})));
   await untilSubscribers(3);
   await graph.ingest(TEAM_KEY, aSpan());
-  await oneUpdateEach(...all);
+  await oneUpdateEach(...readers);
   // Equal subscribers form a group when each has received an event.
   await untilSubscribers(1);
   await graph.ingest(TEAM_KEY, aSpan({ spanId: spanId(2) }));
-  await eventually(() => all.every((subscriber) => subscriber.received.length === 2), 'a second update each');
+  await eventually(() => readers.every((subscriber) => subscriber.received.length === 2), 'a second update each');
   blocked = true;
   await graph.ingest(TEAM_KEY, aSpan({ spanId: spanId(3) }));
-  await Promise.all(all.map(({ ended }) => ended));
+  await Promise.all(readers.map(({ ended }) => ended));
   const update = (spanCount: number) => ({
     data: { traceUpdates: { droppedUpdates: 0, trace: { traceId: traceId(1), spanCount } } },
   });
-  for (const reader of all)
+  for (const reader of readers)
     expect(reader.received).toMatchObject([update(1), update(2), { errors: [{ message: 'Blocked Key.' }] }]);
   await untilSubscribers(0);
 });

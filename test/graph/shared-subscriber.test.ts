@@ -45,7 +45,10 @@ function aGroup() {
         for (;;) {
           const step = subscriber.poll();
           if (step === null) return subscriber.whenReady(read, take);
-          if (step.done === true) return void (reader.ended = 'done');
+          if (step.done === true) {
+            reader.ended = 'done';
+            return;
+          }
           receive(step.value);
         }
       } catch (error) {
@@ -65,8 +68,12 @@ function aGroup() {
     operation,
     executed,
     subscribe,
-    failWith: (error: Error) => void (failure = error),
-    respondWith: (responder: typeof respond) => void (respond = responder),
+    failWith(error: Error) {
+      failure = error;
+    },
+    respondWith(responder: typeof respond) {
+      respond = responder;
+    },
     async publish(...traceIds: readonly string[]) {
       for (const traceId of traceIds) bus.publish('trace', { summary: aSummary({ traceId }) });
       await new Promise((resolve) => setImmediate(resolve));

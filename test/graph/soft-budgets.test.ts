@@ -21,28 +21,28 @@ afterAll(async () => {
   await webhook.stop();
 });
 
-/** By scope: creates a caller whose only limit is the soft budget. */
-const SCOPES: Readonly<Record<string, (id: string, soft: object) => Promise<{ key: string; fields?: object }>>> = {
-  KEY: async (id, soft) => ({ key: await calls.newKey({ key_alias: id, ...soft }) }),
-  async TEAM(team_id, soft) {
-    await calls.manage('/team/new', { team_id, ...soft });
+/** Functions, by scope, that create a caller whose only limit is a soft budget. */
+const SCOPES: Readonly<Record<string, (id: string, budget: object) => Promise<{ key: string; fields?: object }>>> = {
+  KEY: async (id, softBudget) => ({ key: await calls.newKey({ key_alias: id, ...softBudget }) }),
+  async TEAM(team_id, softBudget) {
+    await calls.manage('/team/new', { team_id, ...softBudget });
     return { key: await calls.newKey({ team_id }) };
   },
-  async USER(user_id, soft) {
-    await calls.manage('/user/new', { user_id, auto_create_key: false, ...soft });
+  async USER(user_id, softBudget) {
+    await calls.manage('/user/new', { user_id, auto_create_key: false, ...softBudget });
     return { key: await calls.newKey({ user_id }) };
   },
-  async ORGANIZATION(organization_id, soft) {
-    await calls.manage('/organization/new', { organization_id, organization_alias: organization_id, ...soft });
+  async ORGANIZATION(organization_id, softBudget) {
+    await calls.manage('/organization/new', { organization_id, organization_alias: organization_id, ...softBudget });
     return { key: await calls.newKey({ organization_id }) };
   },
-  async TAG(name, soft) {
-    await calls.manage('/budget/new', { budget_id: 'of-tag', ...soft });
+  async TAG(name, softBudget) {
+    await calls.manage('/budget/new', { budget_id: 'of-tag', ...softBudget });
     await calls.manage('/tag/new', { name, budget_id: 'of-tag' });
     return { key: await calls.newKey({}), fields: { tags: [name] } };
   },
-  async END_USER(user_id, soft) {
-    await calls.manage('/customer/new', { user_id, ...soft });
+  async END_USER(user_id, softBudget) {
+    await calls.manage('/customer/new', { user_id, ...softBudget });
     return { key: await calls.newKey({}), fields: { user: user_id } };
   },
 };

@@ -6,7 +6,7 @@ import { POLLING } from '../support/polling.ts';
 beforeEach(awayFromMidnight);
 
 let calls: OwnerCalls;
-let ada = '';
+let adaKey = '';
 
 interface Answer {
   readonly data: Readonly<Record<string, unknown>>;
@@ -24,11 +24,11 @@ beforeAll(async () => {
   await manage('/organization/new', { organization_id: 'org', organization_alias: 'Org' });
   await manage('/user/new', { user_id: 'ada', user_alias: 'Ada', auto_create_key: false });
   await manage('/team/new', { team_id: 'crew', team_alias: 'Crew', organization_id: 'org' });
-  ada = await newKey({ team_id: 'crew', user_id: 'ada', key_alias: 'of-ada', max_budget: 4 });
+  adaKey = await newKey({ team_id: 'crew', user_id: 'ada', key_alias: 'of-ada', max_budget: 4 });
   // Near its budget: this key makes two calls for 1 USD each.
-  const near = await newKey({ key_alias: 'near', max_budget: 2.5 });
+  const nearKey = await newKey({ key_alias: 'near', max_budget: 2.5 });
   await newKey({ key_alias: 'no budget' });
-  for (const key of [ada, near, near]) await calls.chat(key);
+  for (const key of [adaKey, nearKey, nearKey]) await calls.chat(key);
   await vi.waitFor(async () => {
     const { data } = await graph('{ spend { groups { calls } } }');
     if (!JSON.stringify(data).includes('"calls":3')) throw new Error('The calls are not stored yet.');
@@ -58,7 +58,7 @@ describe('spend by owners', () => {
   });
 
   it('has null for owners that the key may not read', async () => {
-    expect(await groupsOf(['USER', 'TEAM', 'ORGANIZATION'], ada)).toEqual([
+    expect(await groupsOf(['USER', 'TEAM', 'ORGANIZATION'], adaKey)).toEqual([
       { ...noOwners, calls: 1, user: { alias: 'Ada' }, team: { alias: 'Crew' } },
     ]);
   });
@@ -115,6 +115,6 @@ describe('keys by the use of their budgets', () => {
     const cursorOf = (text: string) => Buffer.from(text).toString('base64url');
     for (const after of [cursorOf('1:a'), cursorOf('budget_use:1:ax'), cursorOf(`budget_use:1:a${'9'.repeat(30)}`)])
       expect((await graph(QUERY, { after })).errors).toMatchObject([{ extensions: { code: 'INVALID_INPUT' } }]);
-    expect((await graph(QUERY, {}, ada)).errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
+    expect((await graph(QUERY, {}, adaKey)).errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
   });
 });

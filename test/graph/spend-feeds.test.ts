@@ -25,19 +25,19 @@ async function untilReceived(followers: readonly Follower[], call: () => Promise
 
 it('spendUpdates sends calls to callers that may read them, with the owners that they may read', async () => {
   for (const user_id of ['ada', 'bob']) await calls.manage('/user/new', { user_id, auto_create_key: false });
-  const [ada, bob] = [
+  const [adaKey, bobKey] = [
     await calls.newKey({ team_id: 'crew', user_id: 'ada' }),
     await calls.newKey({ team_id: 'crew', user_id: 'bob' }),
   ];
-  const alone = await calls.newKey({});
-  const [admin, ofAda, ofBob, ofAlone] = [calls.app.adminKey, ada, bob, alone].map((key) => spendOf(key)) as [
+  const loneKey = await calls.newKey({});
+  const [admin, ofAda, ofBob, ofLoneKey] = [calls.app.adminKey, adaKey, bobKey, loneKey].map((key) => spendOf(key)) as [
     Follower,
     Follower,
     Follower,
     Follower,
   ];
   try {
-    await untilReceived([admin, ofAda, ofBob], () => calls.chat(ada));
+    await untilReceived([admin, ofAda, ofBob], () => calls.chat(adaKey));
     const row = { modelGroup: 'priced', costUsd: '1', user: { userId: 'ada' } };
     const update = (spendRow: object) => ({ data: { spendUpdates: { droppedUpdates: 0, row: spendRow } } });
     expect([admin.received[0], ofAda.received[0], ofBob.received[0]]).toMatchObject([
@@ -45,11 +45,11 @@ it('spendUpdates sends calls to callers that may read them, with the owners that
       update(row),
       update({ ...row, user: null }),
     ]);
-    await untilReceived([ofAlone], () => calls.chat(alone, 'free'));
-    expect(ofAlone.received[0]).toMatchObject(update({ modelGroup: 'free', costUsd: '0', user: null }));
+    await untilReceived([ofLoneKey], () => calls.chat(loneKey, 'free'));
+    expect(ofLoneKey.received[0]).toMatchObject(update({ modelGroup: 'free', costUsd: '0', user: null }));
     expect(JSON.stringify([ofAda.received, ofBob.received])).not.toContain('free');
   } finally {
-    for (const follower of [admin, ofAda, ofBob, ofAlone]) await follower.leave();
+    for (const follower of [admin, ofAda, ofBob, ofLoneKey]) await follower.leave();
   }
 });
 

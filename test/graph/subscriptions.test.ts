@@ -90,14 +90,14 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
 
   it('continues after the cursor when it reconnects, and refuses an unknown cursor', async () => {
     graph = await openGraph();
-    const before = track(subscribe(graph.url, TraceUpdateIdsDocument, {}));
+    const firstSubscriber = track(subscribe(graph.url, TraceUpdateIdsDocument, {}));
     await untilSubscribers(1);
     await graph.ingest(TEAM_KEY, aSpan());
-    await eventually(() => before.received.length === 1, 'the first event');
-    const [first] = before.received as readonly {
+    await eventually(() => firstSubscriber.received.length === 1, 'the first event');
+    const [first] = firstSubscriber.received as readonly {
       readonly data: { readonly traceUpdates: { readonly cursor: string } };
     }[];
-    await before.leave();
+    await firstSubscriber.leave();
     await graph.ingest(TEAM_KEY, aSpan({ traceId: traceId(2) }));
     const { cursor = '' } = first?.data.traceUpdates ?? {};
     const { received } = track(subscribe(graph.url, TraceUpdatesAfterDocument, { after: cursor }));
@@ -166,11 +166,11 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     graph = await openGraph({
       platform: { keyRing: { identify: () => ADMIN, current, markStale() {}, evict() {}, refresh: async () => {} } },
     });
-    const FEEDS = 30;
-    const readers = Array.from({ length: FEEDS }, (_, number) =>
+    const SUBSCRIPTION_COUNT = 30;
+    const readers = Array.from({ length: SUBSCRIPTION_COUNT }, (_, number) =>
       track(subscribe(graph.url, TraceUpdatesDocument, { traceId: traceId(number + 1) })),
     );
-    await untilSubscribers(FEEDS);
+    await untilSubscribers(SUBSCRIPTION_COUNT);
     blocked = true;
     graph.checkCallers();
     await Promise.all(readers.map(({ ended }) => ended));
@@ -179,7 +179,12 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
       {
         level: 'warn',
         event: 'live feeds refused',
-        facts: { requestId: expect.any(String), code: 'UNAUTHENTICATED', reason: 'Blocked Key.', count: FEEDS },
+        facts: {
+          requestId: expect.any(String),
+          code: 'UNAUTHENTICATED',
+          reason: 'Blocked Key.',
+          count: SUBSCRIPTION_COUNT,
+        },
       },
     ]);
   });

@@ -66,10 +66,10 @@ describe('token mappings in the graph', () => {
 
   it('are listed with orders and filters, in pages', async () => {
     const { key, token } = await newKey({});
-    const other = await newKey({});
+    const second = await newKey({});
     for (const [claimValue, mappedKey] of [
       ['m2', key],
-      ['m1', other.key],
+      ['m1', second.key],
       ['m3', key],
     ] as const)
       // oxlint-disable-next-line no-await-in-loop -- the order is compared
@@ -85,13 +85,13 @@ describe('token mappings in the graph', () => {
         };
       };
       const { totalCount, pageInfo, edges } = tokenMappings;
-      return { totalCount, end: pageInfo.endCursor, values: edges.map(({ node }) => node.claimValue) };
+      return { totalCount, endCursor: pageInfo.endCursor, values: edges.map(({ node }) => node.claimValue) };
     };
     expect(await list('')).toMatchObject({ totalCount: 3, values: ['m3', 'm1', 'm2'] });
     const order = 'orderBy: { field: CLAIM_VALUE, direction: ASC }';
     const first = await list(`(first: 2, ${order})`);
     expect(first).toMatchObject({ totalCount: 3, values: ['m1', 'm2'] });
-    expect((await list(`(first: 2, after: "${first.end}", ${order})`)).values).toEqual(['m3']);
+    expect((await list(`(first: 2, after: "${first.endCursor}", ${order})`)).values).toEqual(['m3']);
     expect((await list(`(filter: { keyId: "${token}" })`)).values).toEqual(['m3', 'm2']);
     expect((await list('(filter: { claimValue: "M1", claimName: "sub", active: true })')).values).toEqual(['m1']);
     expect((await list('(filter: { active: false })')).values).toEqual([]);

@@ -85,12 +85,12 @@ const traceOf = (trace: number, newest = trace) => ({
 });
 
 it('each edge of a page of 20 traces costs one read for the whole page', async () => {
-  graph = await openGraph({ entries: ENTRIES, spend: Array.from({ length: 20 }, (_, at) => rowOf(at + 1)) });
+  graph = await openGraph({ entries: ENTRIES, spend: Array.from({ length: 20 }, (_, index) => rowOf(index + 1)) });
   await graph.addKey(aKey({ hash: TEAM_KEY.keyHash }));
-  await graph.ingest(TEAM_KEY, ...Array.from({ length: 20 }, (_, at) => runOf(at + 1)).flat());
+  await graph.ingest(TEAM_KEY, ...Array.from({ length: 20 }, (_, index) => runOf(index + 1)).flat());
   const { data, errors } = await graph.call(TraceEdgesDocument, { first: 20 }, 'sk-admin');
   expect(errors).toBeUndefined();
-  expect(data.traces.nodes).toEqual(Array.from({ length: 20 }, (_, at) => traceOf(20 - at, 20)));
+  expect(data.traces.nodes).toEqual(Array.from({ length: 20 }, (_, index) => traceOf(20 - index, 20)));
   expect(graph.reads).toEqual({ listSpans: 1, findBySpans: 1, findElsewhere: 1, findKeys: 1 });
 });
 

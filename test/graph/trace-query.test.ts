@@ -4,13 +4,13 @@ import { lensClient } from '../support/lens-client.ts';
 
 const { send, app, key, ingest } = lensClient();
 // One trace each. The second argument is the seed.
-const [OURS, THEIRS] = [syntheticRuns(1, 71), syntheticRuns(1, 72)];
+const [ADMIN_TRACES, SENDER_TRACES] = [syntheticRuns(1, 71), syntheticRuns(1, 72)];
 let senderKey = '';
 
 beforeAll(async () => {
-  await ingest(OURS);
+  await ingest(ADMIN_TRACES);
   senderKey = (await key({})).key;
-  await send('POST', '/v1/traces', exportOf(THEIRS, Date.now() - 3_600_000), senderKey);
+  await send('POST', '/v1/traces', exportOf(SENDER_TRACES, Date.now() - 3_600_000), senderKey);
 });
 
 async function ask(
@@ -43,7 +43,9 @@ describe('SQL over traces in the graph', () => {
         { name: 'absent', type: 'NULL' },
         { name: 'text', type: 'TEXT' },
       ],
-      rows: [{ trace_id: THEIRS[0]?.traceId, span_count: expect.any(Number), half: 0.5, absent: null, text: 'x' }],
+      rows: [
+        { trace_id: SENDER_TRACES[0]?.traceId, span_count: expect.any(Number), half: 0.5, absent: null, text: 'x' },
+      ],
       rowCount: 1,
       truncated: false,
     });
@@ -78,8 +80,8 @@ describe('SQL over traces in the graph', () => {
   });
 
   it('ends a query that exceeds the limits of the SQL reader', async () => {
-    const columns = Array.from({ length: 300 }, (_, at) => `a0.trace_id as text${at}`).join(', ');
-    const joins = Array.from({ length: 10 }, (_, at) => `spans a${at}`).join(' cross join ');
+    const columns = Array.from({ length: 300 }, (_, index) => `a0.trace_id as text${index}`).join(', ');
+    const joins = Array.from({ length: 10 }, (_, index) => `spans a${index}`).join(' cross join ');
     expect(await traceQuery({ sql: `select ${columns} from ${joins}` })).toEqual({
       __typename: 'UnavailableError',
       code: 'UNAVAILABLE',

@@ -101,8 +101,8 @@ describe.each([
     const { data, errors } = await ask(who, document, { input: { id: traceId } });
     expect(data).toBeNull();
     expect(errors?.map(({ message, extensions: { code } }) => ({ code, message }))).toEqual([REFUSED[who]]);
-    const { data: after } = await ask('sender', TraceDocument, { id: traceId });
-    expect(after?.trace).toMatchObject({ inputPreview: 'something said' });
+    const { data: unchanged } = await ask('sender', TraceDocument, { id: traceId });
+    expect(unchanged?.trace).toMatchObject({ inputPreview: 'something said' });
   });
 
   it('returns NOT_FOUND for a trace of another team and for a trace that does not exist', async () => {

@@ -12,9 +12,9 @@ import { overEventStream } from './subscribers.ts';
 let graph: Awaited<ReturnType<typeof openGraph>>;
 beforeEach(async () => {
   graph = await openGraph();
-  const timesAt = (second: number, lastsMs: number) => ({
+  const timesAt = (second: number, durationMs: number) => ({
     startNs: nsAt(START_MS + second * 1_000),
-    endNs: nsAt(START_MS + second * 1_000 + lastsMs),
+    endNs: nsAt(START_MS + second * 1_000 + durationMs),
   });
   await graph.ingest(
     TEAM_KEY,
@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => graph.close());
 
-const numbers = (nodes: readonly { readonly traceId: string }[]): readonly number[] =>
+const numbersOf = (nodes: readonly { readonly traceId: string }[]): readonly number[] =>
   nodes.map((trace) => Number.parseInt(trace.traceId, 16));
 
 describe('a search of traces', () => {
@@ -45,7 +45,7 @@ describe('a search of traces', () => {
     [{ userId: 'ann' }, []],
     [{ tag: 'prod' }, []],
   ] as const)('%j finds %j', async (filter, found) => {
-    expect(numbers((await graph.call(TraceSearchDocument, { filter })).data.traces.nodes)).toEqual(found);
+    expect(numbersOf((await graph.call(TraceSearchDocument, { filter })).data.traces.nodes)).toEqual(found);
   });
 
   it.each([
@@ -56,16 +56,20 @@ describe('a search of traces', () => {
   ] as const)('ordered by %s has %j first', async (field, first) => {
     const { nodes } = (await graph.call(TraceSearchDocument, { orderBy: { field } })).data.traces;
     expect(nodes).toHaveLength(4);
-    expect(numbers(nodes).slice(0, first.length)).toEqual(first);
+    expect(numbersOf(nodes).slice(0, first.length)).toEqual(first);
   });
 
   it('continues from page to page, and shows each caller only traces that the caller may read', async () => {
     const search = { orderBy: { field: 'DURATION' }, filter: { minDurationMs: 20 }, first: 2 } as const;
     const first = (await graph.call(TraceSearchDocument, search)).data.traces;
     const second = (await graph.call(TraceSearchDocument, { ...search, after: first.pageInfo.endCursor })).data.traces;
-    expect([numbers(first.nodes), numbers(second.nodes), second.pageInfo.hasNextPage]).toEqual([[4, 1], [3], false]);
+    expect([numbersOf(first.nodes), numbersOf(second.nodes), second.pageInfo.hasNextPage]).toEqual([
+      [4, 1],
+      [3],
+      false,
+    ]);
     const { nodes } = (await graph.call(TraceSearchDocument, search, 'sk-team-a')).data.traces;
-    expect(numbers(nodes)).toEqual([1, 3]);
+    expect(numbersOf(nodes)).toEqual([1, 3]);
   });
 
   it('continues with the filter and order of the cursor when only the cursor is given', async () => {
@@ -81,7 +85,7 @@ describe('a search of traces', () => {
       for (;;) {
         const { nodes, pageInfo } = (await graph.call(TraceSearchDocument, page)).data.traces;
         if (nodes.length === 0) break;
-        traceNumbers.push(...numbers(nodes));
+        traceNumbers.push(...numbersOf(nodes));
         page = { first: 1, after: pageInfo.endCursor };
       }
       expect(traceNumbers).toEqual(found);
@@ -90,7 +94,7 @@ describe('a search of traces', () => {
 
   it('refuses a forged cursor', async () => {
     // A cursor has the start and end of the window, the order, the filters as JSON, a rank and a trace ref. Filters are
-    // 15 values, among them the minimum cost (6, as text) and the minimum number of errors (8).
+    // 15 values: position 6 is the minimum cost as text, and position 8 the minimum number of errors.
     const emptyFilter: readonly unknown[] = Array.from({ length: 15 }, () => null);
     const state = (searched: unknown, rank: unknown = '1', order: unknown = 'start'): unknown => [
       0,

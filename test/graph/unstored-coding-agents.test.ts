@@ -51,23 +51,23 @@ const LAUNCHED_AND_DELETED = [
 ];
 
 it('an agent that is launched over GraphQL and cannot be stored is deleted at the provider', async () => {
-  const count = upstream.received.length;
+  const requestsBefore = upstream.received.length;
   const query = `mutation { launchCodingAgent(input: { prompt: "Fix it", sourceUrl: "https://code.example/o/r" }) {
     __typename } }`;
   expect(await post('/graphql', { query })).toMatchObject({
     status: 200,
     body: { errors: [{ message: UNAVAILABLE, extensions: { code: 'UNAVAILABLE' } }] },
   });
-  expect(requestsSince(count)).toEqual(LAUNCHED_AND_DELETED);
+  expect(requestsSince(requestsBefore)).toEqual(LAUNCHED_AND_DELETED);
 });
 
 it('an agent that is launched over HTTP and cannot be stored is deleted at the provider', async () => {
-  const count = upstream.received.length;
+  const requestsBefore = upstream.received.length;
   expect(await post('/cursor/v0/agents', { prompt: { text: 'Fix it' } })).toEqual({
     status: 503,
     body: { error: { message: UNAVAILABLE, type: 'service_unavailable', param: null, code: '503' } },
   });
-  expect(requestsSince(count)).toEqual(LAUNCHED_AND_DELETED);
+  expect(requestsSince(requestsBefore)).toEqual(LAUNCHED_AND_DELETED);
 });
 
 it('the failure of the store is reported when the provider does not delete the agent', async () => {

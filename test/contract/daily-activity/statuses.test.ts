@@ -36,15 +36,10 @@ const ROUTE_ENDINGS = [
   { kind: 'Export', end: '/export', extra: '', invalid: 'export_type=zzz' },
 ] as const;
 
-const UNCACHED_KEYS_ROUTE = {
-  kind: 'UncachedKeys',
-  end: '/aggregated/cache_leakage_keys',
-  extra: '',
-  invalid: 'limit=0',
-};
+const UNCACHED_ROUTE = { kind: 'UncachedKeys', end: '/aggregated/cache_leakage_keys', extra: '', invalid: 'limit=0' };
 
 const ALL_ROUTES = ENTITIES.flatMap((entity) =>
-  [...ROUTE_ENDINGS, ...(entity.entity === 'user' ? [UNCACHED_KEYS_ROUTE] : [])].map((row) => ({
+  [...ROUTE_ENDINGS, ...(entity.entity === 'user' ? [UNCACHED_ROUTE] : [])].map((row) => ({
     ...entity,
     ...row,
     name: `dailyActivity.${entity.entity}${row.kind}`,
@@ -171,27 +166,24 @@ describe('dailyActivity.user and similar routes', () => {
 });
 
 describe('an administrator sees', () => {
-  it.each(ENTITIES)(
-    'the calls of all entities, of one entity, and of all except this entity: $entity',
-    async ({ path, param, calls, entityId, entity }) => {
-      const ofAll = await read(`${path}/daily/activity?${DAYS}`);
-      expect(ofAll.metadata['total_api_requests']).toBe(calls);
-      const ofEntity = await read(`${path}/daily/activity?${DAYS}&${param}=${entityId}`);
-      expect(ofEntity.metadata['total_api_requests']).toBe(1);
-      expect(Object.keys(ofEntity.results[0]?.breakdown['entities'] ?? {})).toEqual([entityId]);
-      const ofOthers = await read(`${path}/daily/activity?${DAYS}&exclude_${param}=${entityId}`);
-      expect(ofOthers.metadata['total_api_requests']).toBe(calls - 1);
-      const metadata = {
-        user: { user_email: 'one@example.com', user_alias: null },
-        team: { team_alias: 'Team' },
-        tag: {},
-        organization: { organization_alias: 'Organization' },
-        endUser: { alias: 'Customer' },
-        agent: {},
-      };
-      expect(ofEntity.results[0]?.breakdown['entities']?.[entityId]?.metadata).toEqual(metadata[entity]);
-    },
-  );
+  it.each(ENTITIES)('calls with and without filters: $entity', async ({ path, param, calls, entityId, entity }) => {
+    const ofAll = await read(`${path}/daily/activity?${DAYS}`);
+    expect(ofAll.metadata['total_api_requests']).toBe(calls);
+    const ofEntity = await read(`${path}/daily/activity?${DAYS}&${param}=${entityId}`);
+    expect(ofEntity.metadata['total_api_requests']).toBe(1);
+    expect(Object.keys(ofEntity.results[0]?.breakdown['entities'] ?? {})).toEqual([entityId]);
+    const ofOthers = await read(`${path}/daily/activity?${DAYS}&exclude_${param}=${entityId}`);
+    expect(ofOthers.metadata['total_api_requests']).toBe(calls - 1);
+    const metadata = {
+      user: { user_email: 'one@example.com', user_alias: null },
+      team: { team_alias: 'Team' },
+      tag: {},
+      organization: { organization_alias: 'Organization' },
+      endUser: { alias: 'Customer' },
+      agent: {},
+    };
+    expect(ofEntity.results[0]?.breakdown['entities']?.[entityId]?.metadata).toEqual(metadata[entity]);
+  });
 
   it('at most api_key_limit keys in an aggregated answer, with the number of all keys', async () => {
     const whole = await read(`/tag/daily/activity/aggregated?${DAYS}&api_key_limit=1`);
@@ -326,15 +318,9 @@ describe('tagUse.daily and similar routes', () => {
       new Date(Date.parse(day(days))).toLocaleDateString('en-US', { ...options, timeZone: 'UTC' });
     const [week, month] = [formatDay(-5, { month: 'short', day: '2-digit' }), formatDay(-28, { month: 'short' })];
     // Windows are numbered from 1: the last of seven has today. A week has 7 days and a month 30, with both ends.
-    const windowEnds = (days: number) => [`${day(days)} 00:00:00`, `${day(1)} 00:00:00`] as const;
-    expect(await send('/tag/wau', app.adminKey)).toEqual([
-      200,
-      { results: users(...windowEnds(-5), `Week 7 (${week})`) },
-    ]);
-    expect(await send('/tag/mau', app.adminKey)).toEqual([
-      200,
-      { results: users(...windowEnds(-28), `Month 7 (${month})`) },
-    ]);
+    const ends = (days: number) => [`${day(days)} 00:00:00`, `${day(1)} 00:00:00`] as const;
+    expect(await send('/tag/wau', app.adminKey)).toEqual([200, { results: users(...ends(-5), `Week 7 (${week})`) }]);
+    expect(await send('/tag/mau', app.adminKey)).toEqual([200, { results: users(...ends(-28), `Month 7 (${month})`) }]);
   });
 
   it('tagUse.distinct 200, tagUse.summary 200: tags, most calls first', async () => {

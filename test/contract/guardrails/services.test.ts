@@ -115,9 +115,9 @@ const failure = (status: number, message: string, type: string | null = null) =>
 
 describe('generic_guardrail_api', () => {
   it('receives the texts, the team of the caller, and the credential of the service', async () => {
-    const from = service.received.length;
+    const requestsBefore = service.received.length;
     expect((await guarded.ask(CHAT, chat('closed', 'hi'))).status).toBe(200);
-    const [call, ...others] = service.received.slice(from);
+    const [call, ...others] = service.received.slice(requestsBefore);
     expect([call?.path, call?.headers['x-api-key'], others]).toEqual([
       '/beta/litellm_basic_guardrail_api',
       'service-key',

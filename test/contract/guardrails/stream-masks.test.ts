@@ -47,7 +47,7 @@ async function statusAndBody(path: string, body: object, events: readonly string
 
 /** Concatenates the string values of every member called `name` in a stream. */
 const valuesOf = (text: string, name: string): string =>
-  [...text.matchAll(new RegExp(`"${name}":"((?:[^"\\\\]|\\\\.)*)"`, 'g'))].map(([, one]) => one).join('');
+  [...text.matchAll(new RegExp(`"${name}":"((?:[^"\\\\]|\\\\.)*)"`, 'g'))].map(([, value]) => value).join('');
 
 const messages = [{ role: 'user', content: 'hi' }];
 const CHAT = { model: 'chat', stream: true, messages };
@@ -59,8 +59,8 @@ describe('an email address that is split across events of a stream is masked', (
     const text = await statusAndBody('/v1/messages', { model: 'claude', max_tokens: 9, stream: true, messages }, [
       event({ type: 'message_start', message: { ...message, usage: { input_tokens: 1, output_tokens: 1 } } }),
       event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
-      ...PIECES.map((one) =>
-        event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: one } }),
+      ...PIECES.map((piece) =>
+        event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: piece } }),
       ),
       event({ type: 'content_block_stop', index: 0 }),
       event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } }),
@@ -77,10 +77,14 @@ describe('an email address that is split across events of a stream is masked', (
     const part = (...texts: readonly string[]): string =>
       event({ candidates: [{ content: { role: 'model', parts: texts.map((text) => ({ text })) }, index: 0 }] });
     const last = event({ candidates: [{ finishReason: 'STOP', index: 0 }] });
-    const [one = '', two = '', three = '', ...others] = PIECES;
+    const [firstParts, laterParts] = [PIECES.slice(0, 3), PIECES.slice(3)];
     const body = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] };
     const path = '/v1beta/models/gemini-up:streamGenerateContent?alt=sse';
-    const text = await statusAndBody(path, body, [part(one, two, three), ...others.map((each) => part(each)), last]);
+    const text = await statusAndBody(path, body, [
+      part(...firstParts),
+      ...laterParts.map((piece) => part(piece)),
+      last,
+    ]);
     expect([valuesOf(text, 'text'), text.includes('john')]).toEqual([MASKED, false]);
   });
 

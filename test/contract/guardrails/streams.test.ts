@@ -53,8 +53,8 @@ function eventsOf(text: unknown): { readonly text: string; readonly error: unkno
     .filter((line) => line.startsWith('data: {'))
     .map((line) => JSON.parse(line.slice(6)) as { choices?: { delta: { content?: string } }[]; error?: unknown });
   return {
-    text: data.map((one) => one.choices?.[0]?.delta.content ?? '').join(''),
-    error: data.find((one) => one.error !== undefined)?.error,
+    text: data.map((event) => event.choices?.[0]?.delta.content ?? '').join(''),
+    error: data.find((event) => event.error !== undefined)?.error,
     done: String(text).includes('[DONE]'),
   };
 }
@@ -67,8 +67,8 @@ function streamChunks(texts: readonly string[]): void {
       ...texts.map((content) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })),
       { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
     ].map(
-      (one) =>
-        `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up', ...one })}\n\n`,
+      (members) =>
+        `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up', ...members })}\n\n`,
     );
     const next = (): void => {
       const event = events.shift();

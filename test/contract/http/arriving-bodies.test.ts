@@ -92,7 +92,7 @@ describe('a body that arrives after its head', () => {
 
   it('is buffered in the socket until it is read, except for one chunk', async () => {
     const { server, next, open } = await openServer();
-    const [connected] = [once(server, 'connection') as Promise<[Socket]>];
+    const connected = once(server, 'connection') as Promise<[Socket]>;
     const exchange = next();
     const socket = open();
     socket.write(head(131_072));
@@ -166,30 +166,30 @@ describe('a body that arrives after its head', () => {
     ['on the fast path', '/hot', 'body'],
     ['on Node’s parser', '/cold', 'body'],
     ['pipelined on the fast path', '/hot', 'next requests'],
-  ])('that arrives in single bytes uses little memory, %s', async (_what, path, bytesAre) => {
+  ])('that arrives in single bytes uses little memory, %s', async (_what, path, bytesBelongTo) => {
     const { next, open } = await openServer();
     const sockets = Array.from({ length: 20 }, () => open());
     const bodies = [];
     for (const socket of sockets) {
       const exchange = next();
       // Bytes after a head without a body belong to the next requests.
-      socket.write(head(bytesAre === 'body' ? 120_000 : 0, path));
+      socket.write(head(bytesBelongTo === 'body' ? 120_000 : 0, path));
       bodies.push(Promise.resolve(readBody((await exchange).request, 200_000)).catch(() => null));
     }
-    const before = heldBytes();
+    const before = usedBytes();
     for (let nth = 0; nth < 1_500; nth += 1) {
       for (const socket of sockets) socket.write('x');
       await turn();
     }
     // 20 sockets received 30,000 bytes. One Buffer for each byte would need more than 3 MB.
-    expect(heldBytes() - before).toBeLessThan(1_000_000);
+    expect(usedBytes() - before).toBeLessThan(1_000_000);
     for (const socket of sockets) socket.destroy();
     await Promise.all(bodies);
   });
 });
 
 /** Used bytes of the heap and of buffers after a garbage collection. */
-function heldBytes(): number {
+function usedBytes(): number {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();
   const { heapUsed, external } = process.memoryUsage();

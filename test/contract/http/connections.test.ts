@@ -96,20 +96,20 @@ describe('max_connections', () => {
 
   it('once half of the limit is used, allows one address a quarter of the limit in connections without a known key', async () => {
     const server = await startWithLimit(16);
-    // Below half of the limit, an address may have more than a quarter. With the connection that reads the counts, half
-    // is used after these.
+    // Seven connections and the one that reads the counts are half of the limit.
+    // Below half, an address may have more than a quarter.
     for (let nth = 0; nth < 7; nth += 1) expect(await ask(openSocket(server), LIVENESS)).toBe(OK);
     expect(await allOf(openSocket(server))).toBe(REFUSED);
     expect(await server.counts()).toEqual(expectedCounts(8, 0, 1));
-    const others = [];
+    const socketsOfSecondAddress = [];
     for (let nth = 0; nth < 4; nth += 1) {
       const socket = openSocket(server, '127.0.0.2');
-      others.push(socket);
+      socketsOfSecondAddress.push(socket);
       expect(await ask(socket, LIVENESS)).toBe(OK);
     }
     expect(await allOf(openSocket(server, '127.0.0.2'))).toBe(REFUSED);
     // A connection with a known key does not count in the quarter: on the fast path, in Koa and in the graph.
-    const [onFastPath, inKoa, inGraph] = others;
+    const [onFastPath, inKoa, inGraph] = socketsOfSecondAddress;
     if (!onFastPath || !inKoa || !inGraph) throw new TypeError('Fewer than three connections are open.');
     const authorized = `authorization: Bearer ${server.app.adminKey}\r\n`;
     expect(await ask(onFastPath, chat(server.app.adminKey))).toBe(OK);

@@ -53,9 +53,9 @@ const echo = (request: Incoming, response: Outgoing): void => {
   })().catch(() => response.destroy());
 };
 
-const post = (path: string, body: string, more = ''): string =>
-  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${more}\r\n${body}`;
-const LAST = 'GET /last HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
+const post = (path: string, body: string, headerLines = ''): string =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headerLines}\r\n${body}`;
+const LAST_REQUEST = 'GET /last HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
 
 /** All bytes until the server closes the connection, without dates. */
 async function allOf(socket: Socket): Promise<string> {
@@ -70,16 +70,14 @@ async function send(server: Server, pieces: readonly Buffer[]): Promise<string> 
   await once(socket, 'connect');
   for (const piece of pieces) {
     socket.write(piece);
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
+    await new Promise(setImmediate);
   }
   return answer;
 }
 
 describe('the fast path', () => {
   /** Requests. The test appends a last one, which is answered unless the connection closes first. */
-  const FORMS: readonly string[] = [
+  const REQUEST_TEXTS: readonly string[] = [
     post('/hot', 'abc'),
     post('/hot', 'abc') + post('/v1/hot', 'def', 'X-N: 2\r\n') + post('/hot', ''),
     post('/hot', 'abc') + post('/cold', 'def') + post('/hot', 'ghi'),
@@ -120,11 +118,11 @@ describe('the fast path', () => {
     `POST /hot HTTP/1.1\r\nhost: x\r\nx-n: ${'a'.repeat(20_000)}\r\ncontent-length: 3\r\n\r\nabc`,
   ];
 
-  it.each(FORMS.map((form) => [form.slice(0, 90), form]))(
+  it.each(REQUEST_TEXTS.map((requestText) => [requestText.slice(0, 90), requestText]))(
     'has the same answer as Node’s server: %j',
-    async (_start, form) => {
+    async (_start, requestText) => {
       const [withFastPath, nodeAlone] = [await openServer(echo), await openServer(echo, { hot: new Set() })];
-      const whole = [Buffer.from(form + LAST, 'latin1')];
+      const whole = [Buffer.from(requestText + LAST_REQUEST, 'latin1')];
       const expected = await send(nodeAlone, whole);
       expect(expected).not.toBe('');
       expect(await send(withFastPath, whole)).toBe(expected);
@@ -139,7 +137,7 @@ describe('the fast path', () => {
       response.end(Buffer.from('def'));
     };
     const [withFastPath, nodeAlone] = [await openServer(serve), await openServer(serve, { hot: new Set() })];
-    const requests = [Buffer.from(post('/hot', '') + post('/v1/hot', '') + LAST)];
+    const requests = [Buffer.from(post('/hot', '') + post('/v1/hot', '') + LAST_REQUEST)];
     expect(await send(withFastPath, requests)).toBe(await send(nodeAlone, requests));
   });
 
@@ -151,12 +149,12 @@ describe('the fast path', () => {
       const requests = Array.from({ length: 1 + random(5) }, (_, n) =>
         post(paths[random(3)] ?? '/hot', 'b'.repeat(random(60)), random(2) === 0 ? `x-n: ${n}\r\n` : ''),
       );
-      const bytes = Buffer.from(requests.join('') + LAST);
+      const bytes = Buffer.from(requests.join('') + LAST_REQUEST);
       const pieces: Buffer[] = [];
-      for (let at = 0; at < bytes.length;) {
+      for (let offset = 0; offset < bytes.length;) {
         const size = 1 + random(random(2) === 0 ? 30 : 300);
-        pieces.push(bytes.subarray(at, at + size));
-        at += size;
+        pieces.push(bytes.subarray(offset, offset + size));
+        offset += size;
       }
       expect(await send(withFastPath, pieces)).toBe(await send(nodeAlone, [bytes]));
     }
@@ -168,7 +166,7 @@ describe('the fast path', () => {
       incoming.push(request);
       echo(request, response);
     });
-    await send(server, [Buffer.from(post('/hot', 'abc') + post('/hot', 'def') + LAST)]);
+    await send(server, [Buffer.from(post('/hot', 'abc') + post('/hot', 'def') + LAST_REQUEST)]);
     const [first, second, last] = incoming;
     // `whole` is the body of a request that arrived completely. Node's server serves the last request, without `whole`.
     const areWhole = [first, second, last].map((request) => request !== undefined && 'whole' in request);
@@ -198,12 +196,14 @@ describe('the fast path', () => {
     const sink = await piped.promise;
     const chunks = [Buffer.alloc(3, 'a'), Buffer.alloc(0), Buffer.alloc(40_000, 'b')];
     for (const chunk of chunks) sink.chunk(chunk);
-    let sentBytes = 40_003;
+    let sentBytes = Buffer.concat(chunks).length;
     // `chunk` returns false for the chunk that fills the buffers. This chunk is sent, too.
     while (sink.chunk(Buffer.alloc(60_000, 'c'))) sentBytes += 60_000;
     sentBytes += 60_000;
     let received = '';
-    socket.on('data', (data) => (received += data.toString('latin1')));
+    socket.on('data', (data) => {
+      received += data.toString('latin1');
+    });
     socket.resume();
     await resumed.promise;
     sink.done();
@@ -222,9 +222,7 @@ describe('the fast path', () => {
       const socket = openSocket(server);
       socket.write(post('/hot', 'abc'));
       const response = await arrived.promise;
-      const closed = new Promise<void>((resolve) => {
-        response.once('close', resolve);
-      });
+      const closed = new Promise<void>((resolve) => void response.once('close', resolve));
       disconnect(socket);
       await closed;
       expect([response.writableFinished, response.destroyed]).toEqual([false, true]);
@@ -269,13 +267,14 @@ describe('the fast path', () => {
     });
     response.writeHead(200, ['content-length', String(answerBody.length)]);
     response.end(answerBody);
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
+    await new Promise(setImmediate);
     expect(isClosed).toBe(false);
     server.closeIdleConnections();
     let received = 0;
-    socket.on('data', (data) => (received += data.length)).resume();
+    socket.on('data', (data) => {
+      received += data.length;
+    });
+    socket.resume();
     await expect.poll(() => received).toBeGreaterThan(answerBody.length);
     await expect.poll(() => isClosed).toBe(true);
     socket.destroy();

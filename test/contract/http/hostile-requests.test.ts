@@ -9,7 +9,7 @@ import { randomFrom } from '../../support/random.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 const KEY = 'sk-hostile-requests-0123456789';
-const LAST = Buffer.from('GET /health/liveness HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+const LAST_REQUEST = Buffer.from('GET /health/liveness HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
 const SHAPES = hostileRequests(KEY).map((shape) => [shape.what, shape] as const);
 
 let upstream: FaultServer;
@@ -49,7 +49,9 @@ async function openSocket() {
     .setNoDelay(true)
     .on('error', () => {});
   let receivedText = '';
-  socket.on('data', (bytes: Buffer) => (receivedText += bytes.toString('latin1')));
+  socket.on('data', (bytes: Buffer) => {
+    receivedText += bytes.toString('latin1');
+  });
   const closed = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
   await Promise.race([once(socket, 'connect'), closed]);
   return { socket, closed, received: () => receivedText };
@@ -79,9 +81,9 @@ function compareStatuses(
   { status, keepsConnection }: HostileRequest,
   answer: string,
 ): { readonly received: unknown; readonly expected: unknown } {
-  const [first, ...more] = statusesIn(answer);
+  const [first, ...later] = statusesIn(answer);
   const received =
-    first !== undefined && first < 500 && status === 'below 500' ? ['below 500', ...more] : [first, ...more];
+    first !== undefined && first < 500 && status === 'below 500' ? ['below 500', ...later] : [first, ...later];
   return { received, expected: [status ?? undefined, ...(keepsConnection ? [200] : [])] };
 }
 
@@ -89,10 +91,10 @@ function compareStatuses(
 function split(bytes: Buffer, draw: (below: number) => number): Buffer[] {
   const pieces: Buffer[] = [];
   const maxSize = draw(2) === 0 ? 40 : 4_000;
-  for (let at = 0; at < bytes.length && pieces.length < 200;) {
-    const end = pieces.length === 199 ? bytes.length : at + 1 + draw(maxSize);
-    pieces.push(bytes.subarray(at, end));
-    at = end;
+  for (let offset = 0; offset < bytes.length && pieces.length < 200;) {
+    const end = pieces.length === 199 ? bytes.length : offset + 1 + draw(maxSize);
+    pieces.push(bytes.subarray(offset, end));
+    offset = end;
   }
   return pieces;
 }
@@ -101,7 +103,7 @@ describe('a hostile request', () => {
   it.each(SHAPES)('has the expected status: %s', async (_what, shape) => {
     const { received, expected } = compareStatuses(
       shape,
-      await answerTo([shape.bytes, ...(shape.keepsConnection ? [LAST] : [])]),
+      await answerTo([shape.bytes, ...(shape.keepsConnection ? [LAST_REQUEST] : [])]),
     );
     expect(received).toEqual(expected);
   });
@@ -110,7 +112,7 @@ describe('a hostile request', () => {
     const pieces = split(shape.bytes, randomFrom(shape.bytes.length));
     const { received, expected } = compareStatuses(
       shape,
-      await answerTo([...pieces, ...(shape.keepsConnection ? [LAST] : [])]),
+      await answerTo([...pieces, ...(shape.keepsConnection ? [LAST_REQUEST] : [])]),
     );
     expect(received).toEqual(expected);
   });
@@ -118,17 +120,17 @@ describe('a hostile request', () => {
 
 describe('four hundred damaged requests', () => {
   const COUNT = 400;
-  const AT_ONCE = 8;
+  const CONCURRENCY = 8;
 
   /** Sends a damaged request, waits for the answer to a later request on another connection, and disconnects. */
   async function sendDamaged(seed: number): Promise<string> {
     const draw = randomFrom(seed);
     const ordinary = ordinaryRequests(KEY);
-    const [one, other] = [draw(ordinary.length), draw(ordinary.length)];
-    const bytes = mutated(ordinary[one] ?? LAST, draw, ordinary[other] ?? LAST);
+    const [index, otherIndex] = [draw(ordinary.length), draw(ordinary.length)];
+    const bytes = mutated(ordinary[index] ?? LAST_REQUEST, draw, ordinary[otherIndex] ?? LAST_REQUEST);
     const { socket, closed, received } = await openSocket();
     await write(socket, split(Buffer.from(bytes), draw));
-    await answerTo([LAST]);
+    await answerTo([LAST_REQUEST]);
     socket.end();
     await closed;
     return received();
@@ -137,7 +139,7 @@ describe('four hundred damaged requests', () => {
   it('cause no server failure and no wrong answer to other calls', async () => {
     const seeds = Array.from({ length: COUNT }, (_, seed) => seed);
     const failures: unknown[] = [];
-    const workers = Array.from({ length: AT_ONCE }, async () => {
+    const workers = Array.from({ length: CONCURRENCY }, async () => {
       for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) {
         const answer = await sendDamaged(seed);
         if (statusesIn(answer).some((status) => status >= 500) || answer.includes('Internal server error'))

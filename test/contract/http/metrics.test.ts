@@ -73,7 +73,7 @@ it('metrics.read 200: calls by model, if LENSGATE_MODEL_METRICS is set', async (
   const chat = { model: 'demo', messages: [{ role: 'user', content: 'Hello' }] };
   const appWithMetrics = await startApp({ env: { LENSGATE_MODEL_METRICS: 'true' } });
   const labels = 'gen_ai_operation_name="chat",gen_ai_provider_name="demo",gen_ai_request_model="demo"';
-  for (const one of [app, appWithMetrics]) await (await one.call('POST', '/v1/chat/completions', chat)).text();
+  for (const server of [app, appWithMetrics]) await (await server.call('POST', '/v1/chat/completions', chat)).text();
   const textOf = async ({ url }: TestApp): Promise<string> => (await fetch(`${url}/metrics`)).text();
   expect(await textOf(appWithMetrics)).toContain(`gen_ai_client_operation_duration_seconds_count{${labels}} 1\n`);
   expect(await textOf(app)).not.toContain('gen_ai_');

@@ -96,7 +96,7 @@ it('service.endpoints, service.agentHub, service.latestRelease 200: without a ke
     'moderations',
     'rerank',
   ]);
-  const providersOf = (key: string) => endpoints.find((one) => one.key === key)?.providers;
+  const providersOf = (key: string) => endpoints.find((endpoint) => endpoint.key === key)?.providers;
   expect(providersOf('chat_completions')).toContainEqual({ slug: 'anthropic', display_name: 'Anthropic' });
   expect(providersOf('embeddings')).toContainEqual({ slug: 'openai', display_name: 'OpenAI' });
   expect(providersOf('embeddings')).not.toContainEqual({ slug: 'anthropic', display_name: 'Anthropic' });

@@ -35,7 +35,9 @@ describe('a request without a key whose body takes too long is answered 503, and
       `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"que`,
     );
     let isClosed = false;
-    void received.then(() => (isClosed = true));
+    void received.then(() => {
+      isClosed = true;
+    });
     while (!isClosed) {
       await turn();
       vi.advanceTimersByTime(SMALL_BODY_TIMEOUT_MS);

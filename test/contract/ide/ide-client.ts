@@ -95,9 +95,9 @@ export async function askStreamed(
     .map((event) => event.slice('data: '.length))
     .map((data): unknown => {
       if (data === '[DONE]') return data;
-      const { id, object, created, model, ...rest } = JSON.parse(data) as Record<string, unknown>;
-      frames.push(rest['error'] === undefined ? { id: typeof id, object, created: typeof created, model } : FRAME);
-      return rest;
+      const { id, object, created, model, ...members } = JSON.parse(data) as Record<string, unknown>;
+      frames.push(members['error'] === undefined ? { id: typeof id, object, created: typeof created, model } : FRAME);
+      return members;
     });
   expect(frames).toEqual(frames.map(() => FRAME));
   return { chunks, text };

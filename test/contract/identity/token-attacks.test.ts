@@ -170,10 +170,30 @@ describe('the key set of an issuer', () => {
   const UNREADABLE = 'Tokens cannot be checked now: the keys of their issuer cannot be read.';
 
   it.each<[string, (ownIssuer: Issuer) => void]>([
-    ['is not JSON', ({ state }) => (state.text = '<html>keys</html>')],
-    ['has two megabytes', ({ state }) => (state.text = `{"keys":[],"x":"${'x'.repeat(2 * 1024 * 1024)}"}`)],
-    ['has the status 500', ({ state }) => (state.status = 500)],
-    ['has keys that are not a list', ({ state }) => (state.text = '{"keys":"all"}')],
+    [
+      'is not JSON',
+      ({ state }) => {
+        state.text = '<html>keys</html>';
+      },
+    ],
+    [
+      'has two megabytes',
+      ({ state }) => {
+        state.text = `{"keys":[],"x":"${'x'.repeat(2 * 1024 * 1024)}"}`;
+      },
+    ],
+    [
+      'has the status 500',
+      ({ state }) => {
+        state.status = 500;
+      },
+    ],
+    [
+      'has keys that are not a list',
+      ({ state }) => {
+        state.text = '{"keys":"all"}';
+      },
+    ],
   ])('503: a key set that %s; concurrent tokens read it once', async (_keySet, prepare) => {
     await withIssuer(prepare, async (ownIssuer, server) => {
       const tokens = await Promise.all(
@@ -226,7 +246,9 @@ describe('the key set of an issuer', () => {
 
   it('401: a key set with an HMAC secret, and a token that is signed with it', async () => {
     await withIssuer(
-      ({ state }) => (state.text = JSON.stringify({ keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'key-ES256' }] })),
+      ({ state }) => {
+        state.text = JSON.stringify({ keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'key-ES256' }] });
+      },
       async (ownIssuer, server) => {
         const forged = await ownIssuer.token(
           { sub: 'boss' },

@@ -5,7 +5,7 @@ import { chat, type Json } from '../../support/tenancy-client.ts';
 
 let issuer: Issuer;
 let app: TestApp;
-let strict: TestApp;
+let strictApp: TestApp;
 
 const RULES = { user_id_jwt_field: 'sub', team_id_jwt_field: 'team', virtual_key_claim_field: 'client_id' };
 const MODELS = [{ model_name: 'other', litellm_params: { model: 'demo/echo' } }];
@@ -18,7 +18,7 @@ const start = (rules: object): Promise<TestApp> =>
 beforeAll(async () => {
   issuer = await startIssuer(['ES256']);
   app = await start(RULES);
-  strict = await start({
+  strictApp = await start({
     jwt_client_id_field: 'app.email',
     user_email_jwt_field: 'app.email',
     virtual_key_mapping_cache_ttl: 300,
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await app.stop();
-  await strict.stop();
+  await strictApp.stop();
   await issuer.stop();
 });
 
@@ -42,9 +42,9 @@ const tokenOf = (claims: Json) => issuer.token(claims, { alg: 'ES256' });
 const call = (key: string, model = 'demo', server = app) =>
   post('/v1/chat/completions', { ...chat(), model }, { key, server });
 
-const NEW = '/jwt/key/mapping/new';
+const CREATE_PATH = '/jwt/key/mapping/new';
 const createMapping = async (value: string, key: string, members: object = {}) =>
-  await post(NEW, { jwt_claim_name: 'client_id', jwt_claim_value: value, key, ...members });
+  await post(CREATE_PATH, { jwt_claim_name: 'client_id', jwt_claim_value: value, key, ...members });
 /** Creates a mapping. Returns its id. */
 const newMapping = async (value: string, key: string): Promise<string> => {
   const { status, body } = await createMapping(value, key);
@@ -79,7 +79,7 @@ describe('mappings of tokens over HTTP', () => {
   });
 
   it('tokenMappings.list 200: an empty list', async () => {
-    const admin = { key: strict.adminKey, server: strict };
+    const admin = { key: strictApp.adminKey, server: strictApp };
     expect(await send('GET', '/jwt/key/mapping/list', undefined, admin)).toEqual({
       status: 200,
       body: { mappings: [], total_count: 0, current_page: 1, total_pages: 0 },
@@ -101,7 +101,7 @@ describe('mappings of tokens over HTTP', () => {
       status: 400,
       body: detail('jwt_claim_value must have at most 256 characters.'),
     });
-    expect(await post(NEW, { jwt_claim_name: 'client_id', key })).toEqual({
+    expect(await post(CREATE_PATH, { jwt_claim_name: 'client_id', key })).toEqual({
       status: 422,
       body: missing('body', 'jwt_claim_value'),
     });
@@ -134,7 +134,7 @@ describe('mappings of tokens over HTTP', () => {
   });
 
   it.each([
-    ['tokenMappings.create', 'POST', NEW],
+    ['tokenMappings.create', 'POST', CREATE_PATH],
     ['tokenMappings.update', 'POST', '/jwt/key/mapping/update'],
     ['tokenMappings.delete', 'POST', '/jwt/key/mapping/delete'],
     ['tokenMappings.info', 'GET', '/jwt/key/mapping/info?id=none'],
@@ -168,27 +168,27 @@ describe('a token that is mapped to a key', () => {
     const mappedToken = await tokenOf({ client_id: 'machine', customer: 'c' });
     expect((await call(mappedToken)).status).toBe(200);
     expect((await call(mappedToken, 'other')).status).toBe(403);
-    const ofKey = (await send('GET', '/key/info', undefined, { key })).body;
-    expect((await send('GET', '/key/info', undefined, { key: mappedToken })).body).toEqual(ofKey);
+    const keyInfo = (await send('GET', '/key/info', undefined, { key })).body;
+    expect((await send('GET', '/key/info', undefined, { key: mappedToken })).body).toEqual(keyInfo);
   });
 
   it('follows changes of its mapping and its key immediately: another key, inactive, blocked, deleted', async () => {
-    const [first, second] = [await newKey({ models: ['demo'] }), await newKey({ models: ['other'] })];
-    const id = await newMapping('moving', first);
+    const [firstKey, secondKey] = [await newKey({ models: ['demo'] }), await newKey({ models: ['other'] })];
+    const id = await newMapping('moving', firstKey);
     const token = await tokenOf({ client_id: 'moving', sub: 'someone-else', team: 'none' });
     const statuses = async () => [(await call(token)).status, (await call(token, 'other')).status];
     expect(await statuses()).toEqual([200, 403]);
-    await post('/jwt/key/mapping/update', { id, key: second });
+    await post('/jwt/key/mapping/update', { id, key: secondKey });
     expect(await statuses()).toEqual([403, 200]);
-    await post('/key/block', { key: second });
+    await post('/key/block', { key: secondKey });
     expect((await call(token, 'other')).body).toMatchObject({ error: { code: '401' } });
-    await post('/key/unblock', { key: second });
+    await post('/key/unblock', { key: secondKey });
     expect(await statuses()).toEqual([403, 200]);
     await post('/jwt/key/mapping/update', { id, is_active: false });
     expect(await statuses()).toEqual([401, 401]);
     await post('/jwt/key/mapping/update', { id, is_active: true });
     expect(await statuses()).toEqual([403, 200]);
-    await post('/key/delete', { keys: [second] });
+    await post('/key/delete', { keys: [secondKey] });
     const { status, body } = await call(token, 'other');
     expect(status).toBe(401);
     expect(body).toMatchObject({
@@ -219,15 +219,15 @@ describe('a token that is mapped to a key', () => {
   });
 
   it('is the only token that the behavior `reject` admits, and an unverified email is not mapped', async () => {
-    const admin = { key: strict.adminKey, server: strict };
-    const key = await newKey({}, strict);
+    const admin = { key: strictApp.adminKey, server: strictApp };
+    const key = await newKey({}, strictApp);
     const body = { jwt_claim_name: 'app.email', jwt_claim_value: 'a@example.org', key };
-    expect((await post(NEW, body, admin)).status).toBe(200);
+    expect((await post(CREATE_PATH, body, admin)).status).toBe(200);
     const claims = { app: { email: 'a@example.org' } };
-    expect((await call(await tokenOf(claims), 'demo', strict)).status).toBe(200);
+    expect((await call(await tokenOf(claims), 'demo', strictApp)).status).toBe(200);
     for (const refused of [{ ...claims, email_verified: false }, { app: { email: 'b@example.org' } }, {}]) {
       // oxlint-disable-next-line no-await-in-loop -- sequential requests
-      const answer = await call(await tokenOf(refused), 'demo', strict);
+      const answer = await call(await tokenOf(refused), 'demo', strictApp);
       expect(answer).toEqual({
         status: 403,
         body: {

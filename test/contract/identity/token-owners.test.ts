@@ -128,19 +128,19 @@ describe('a WebSocket of the graph', () => {
 
 describe('an issuer that fails', () => {
   it('503: its tokens are refused with a retry time', async () => {
-    const failing = await startIssuer(['ES256']);
-    failing.state.status = 500;
+    const failingIssuer = await startIssuer(['ES256']);
+    failingIssuer.state.status = 500;
     const appOfFailingIssuer = await startApp({
       config: { general_settings: { enable_jwt_auth: true } },
-      env: tokenEnvironment(failing),
+      env: tokenEnvironment(failingIssuer),
     });
     try {
-      const headers = { authorization: `Bearer ${await failing.token({}, { alg: 'ES256' })}` };
+      const headers = { authorization: `Bearer ${await failingIssuer.token({}, { alg: 'ES256' })}` };
       const answer = await appOfFailingIssuer.call('GET', '/v1/models', undefined, headers);
       expect([answer.status, Number(answer.headers.get('retry-after')) > 0]).toEqual([503, true]);
     } finally {
       await appOfFailingIssuer.stop();
-      await failing.stop();
+      await failingIssuer.stop();
     }
   });
 });

@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { type Issuer, startIssuer, tokenEnvironment } from '../../support/token-issuer.ts';
 
-let first: Issuer;
-let second: Issuer;
+let firstIssuer: Issuer;
+let secondIssuer: Issuer;
 let app: TestApp;
 
-const SECOND = 'https://second.example';
+const SECOND_ISSUER_NAME = 'https://second.example';
 const deployment = (name: string) => ({ model_name: name, litellm_params: { model: 'demo' } });
 
 beforeAll(async () => {
-  first = await startIssuer(['ES256']);
-  second = await startIssuer(['ES256']);
+  firstIssuer = await startIssuer(['ES256']);
+  secondIssuer = await startIssuer(['ES256']);
   app = await startApp({
     config: {
       model_list: [deployment('demo'), deployment('other')],
@@ -25,17 +25,17 @@ beforeAll(async () => {
             { scope: 'reader', models: ['demo'] },
             { scope: 'writer', models: ['other'], routes: ['/key/list'] },
           ],
-          issuers: [{ issuer: SECOND, public_key_url: second.url, audience: ['second-gateway'] }],
+          issuers: [{ issuer: SECOND_ISSUER_NAME, public_key_url: secondIssuer.url, audience: ['second-gateway'] }],
         },
       },
     },
-    env: tokenEnvironment(first),
+    env: tokenEnvironment(firstIssuer),
   });
 });
 afterAll(async () => {
   await app.stop();
-  await first.stop();
-  await second.stop();
+  await firstIssuer.stop();
+  await secondIssuer.stop();
 });
 
 /** Names of the models that a token may call, or the error. */
@@ -65,14 +65,14 @@ describe('scopes of a token', () => {
     ['unknown', []],
     ['', []],
   ])('%j allows the models %j', async (scope, allowed) => {
-    const token = await first.token({ sub: 'anna', scope }, ES);
+    const token = await firstIssuer.token({ sub: 'anna', scope }, ES);
     expect(await modelsOrError(token)).toEqual(allowed);
     for (const model of ['demo', 'other'])
       expect(await chatStatus(token, model)).toBe(allowed.includes(model) ? 200 : 403);
   });
 
   it('do not limit an administrator', async () => {
-    const token = await first.token({ sub: 'root', scope: 'litellm_proxy_admin' }, ES);
+    const token = await firstIssuer.token({ sub: 'root', scope: 'litellm_proxy_admin' }, ES);
     expect(await chatStatus(token, 'other')).toBe(200);
   });
 });
@@ -80,7 +80,7 @@ describe('scopes of a token', () => {
 describe('an unknown team in a token', () => {
   it('is created once by concurrent requests', async () => {
     const tokens = await Promise.all(
-      ['anna', 'bert', 'cleo'].map((sub) => first.token({ sub, scope: 'reader', groups: ['new-team'] }, ES)),
+      ['anna', 'bert', 'cleo'].map((sub) => firstIssuer.token({ sub, scope: 'reader', groups: ['new-team'] }, ES)),
     );
     expect(await Promise.all(tokens.map((token) => chatStatus(token, 'demo')))).toEqual([200, 200, 200]);
     const info = await app.call('GET', '/team/info?team_id=new-team');
@@ -88,7 +88,7 @@ describe('an unknown team in a token', () => {
   });
 
   it('is not created by the team header', async () => {
-    const token = await first.token({ sub: 'anna', scope: 'reader', groups: ['new-team'] }, ES);
+    const token = await firstIssuer.token({ sub: 'anna', scope: 'reader', groups: ['new-team'] }, ES);
     const headers = { authorization: `Bearer ${token}`, 'x-gateway-team-id': 'header-team' };
     expect((await app.call('GET', '/v1/models', undefined, headers)).status).toBe(403);
     expect((await app.call('GET', '/team/info?team_id=header-team')).status).toBe(404);
@@ -96,21 +96,27 @@ describe('an unknown team in a token', () => {
 });
 
 describe('several issuers', () => {
-  const secondIssuer = { ...ES, issuer: SECOND, audience: 'second-gateway' };
+  const secondIssuerOptions = { ...ES, issuer: SECOND_ISSUER_NAME, audience: 'second-gateway' };
   const refused = (reason: string) => ({ status: 401, message: expect.stringContaining(reason) as string });
 
   it('have separate keys and audiences', async () => {
-    expect(await modelsOrError(await second.token({ sub: 'anna', scope: 'reader' }, secondIssuer))).toEqual(['demo']);
-    expect(await modelsOrError(await first.token({ sub: 'anna', scope: 'reader' }, secondIssuer))).toEqual(
+    expect(
+      await modelsOrError(await secondIssuer.token({ sub: 'anna', scope: 'reader' }, secondIssuerOptions)),
+    ).toEqual(['demo']);
+    expect(await modelsOrError(await firstIssuer.token({ sub: 'anna', scope: 'reader' }, secondIssuerOptions))).toEqual(
       refused('its signature is wrong'),
     );
     expect(
-      await modelsOrError(await second.token({ sub: 'anna' }, { ...secondIssuer, audience: 'the-gateway' })),
+      await modelsOrError(
+        await secondIssuer.token({ sub: 'anna' }, { ...secondIssuerOptions, audience: 'the-gateway' }),
+      ),
     ).toEqual(refused('its audience is another'));
-    expect(await modelsOrError(await second.token({ sub: 'anna' }, ES))).toEqual(refused('its signature is wrong'));
-    expect(await modelsOrError(await first.token({ sub: 'anna' }, { ...ES, issuer: 'https://third.example' }))).toEqual(
-      refused('its issuer is another'),
+    expect(await modelsOrError(await secondIssuer.token({ sub: 'anna' }, ES))).toEqual(
+      refused('its signature is wrong'),
     );
+    expect(
+      await modelsOrError(await firstIssuer.token({ sub: 'anna' }, { ...ES, issuer: 'https://third.example' })),
+    ).toEqual(refused('its issuer is another'));
   });
 });
 
@@ -125,7 +131,7 @@ describe('invalid settings of issuers and scopes', () => {
     await expect(
       startApp({
         config: { general_settings: { enable_jwt_auth: true, litellm_jwtauth } },
-        env: tokenEnvironment(first),
+        env: tokenEnvironment(firstIssuer),
       }),
     ).rejects.toThrow(reason);
   });
