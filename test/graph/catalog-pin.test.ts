@@ -17,8 +17,8 @@ describe('a reader that pins a snapshot of the catalog', () => {
     const first = await graph.call(CatalogEntriesDocument, { orderBy, first: 2 }, null);
     const { snapshot, pageInfo } = first.data.catalogEntries;
     graph.replaceCatalog(AFTER);
-    const secondPage = { orderBy, first: 2, after: pageInfo.endCursor, snapshotId: snapshot.snapshotId };
-    const second = await graph.call(CatalogEntriesDocument, secondPage, null);
+    const secondPageVariables = { orderBy, first: 2, after: pageInfo.endCursor, snapshotId: snapshot.snapshotId };
+    const second = await graph.call(CatalogEntriesDocument, secondPageVariables, null);
     expect(second.data.catalogEntries).toMatchObject({
       totalCount: 3,
       snapshot: { snapshotId: 'snapshot-1' },

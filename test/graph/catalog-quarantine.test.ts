@@ -126,13 +126,13 @@ describe('releaseQuarantinedPrice', () => {
     });
   });
   it.each([null, 'sk-team-a', 'sk-viewer'])('is refused with the key %s, and changes nothing', async (key) => {
-    const before = catalog.current();
+    const snapshotBefore = catalog.current();
     const { errors } = await graph.call(ReleaseQuarantinedPriceDocument, { id: await firstId() }, key);
-    expect([errors?.[0]?.extensions?.['code'], catalog.current() === before, catalog.quarantined().length]).toEqual([
-      key === null ? 'UNAUTHENTICATED' : 'FORBIDDEN',
-      true,
-      3,
-    ]);
+    expect([
+      errors?.[0]?.extensions?.['code'],
+      catalog.current() === snapshotBefore,
+      catalog.quarantined().length,
+    ]).toEqual([key === null ? 'UNAUTHENTICATED' : 'FORBIDDEN', true, 3]);
   });
 });
 

@@ -113,14 +113,14 @@ describe('codingAgentStatus', () => {
       POLLING,
     );
     states = ['RUNNING', 'RUNNING', 'FINISHED'];
-    const before = pollCount(id);
+    const pollsBefore = pollCount(id);
     await Promise.all([subscriber.ended, adminSubscriber.ended]);
     expect([subscriber.received, adminSubscriber.received]).toEqual([
       statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'),
       statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'),
     ]);
     // One more poll may have been in progress already.
-    expect(pollCount(id) - before).toBeLessThanOrEqual(4);
+    expect(pollCount(id) - pollsBefore).toBeLessThanOrEqual(4);
   });
 
   it('ends with DELETED when the provider no longer has the agent', async () => {

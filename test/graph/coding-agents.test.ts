@@ -142,12 +142,12 @@ describe('launchCodingAgent', () => {
 
 describe('codingAgents', () => {
   it('lists the agents of the caller and its team, or all for administrators, latest first', async () => {
-    const own = await launchAs(keyWithoutTeam);
-    const ofTeam = await launchAs(keyOfTeam);
-    expect((await idsSeenBy(keyWithoutTeam))[0]).toBe(own.agentId);
-    expect(await idsSeenBy(keyWithoutTeam)).not.toContain(ofTeam.agentId);
+    const ownAgent = await launchAs(keyWithoutTeam);
+    const agentOfTeam = await launchAs(keyOfTeam);
+    expect((await idsSeenBy(keyWithoutTeam))[0]).toBe(ownAgent.agentId);
+    expect(await idsSeenBy(keyWithoutTeam)).not.toContain(agentOfTeam.agentId);
     expect(await idsSeenBy(otherKeyOfTeam)).toEqual(await idsSeenBy(keyOfTeam));
-    expect((await idsSeenBy(app.adminKey)).slice(0, 2)).toEqual([ofTeam.agentId, own.agentId]);
+    expect((await idsSeenBy(app.adminKey)).slice(0, 2)).toEqual([agentOfTeam.agentId, ownAgent.agentId]);
     expect(await idsSeenBy(otherKey)).toEqual([]);
   });
 
@@ -157,7 +157,7 @@ describe('codingAgents', () => {
       const answer = await fetch(`${app.url}${path}`, { method, headers: { authorization: `Bearer ${key}` } });
       return [answer.status, await answer.json()];
     };
-    const before = upstream.received.length;
+    const requestsBefore = upstream.received.length;
     for (const [method, path] of [
       ['GET', `/codeagent/v0/agents/${agentId}`],
       ['GET', `/cursor/v0/agents/${agentId}/conversation`],
@@ -169,7 +169,7 @@ describe('codingAgents', () => {
       expect([path, status]).toEqual([path, 403]);
       expect(JSON.stringify(body)).toContain('The coding agent belongs to another key or team.');
     }
-    expect(upstream.received.length).toBe(before);
+    expect(upstream.received.length).toBe(requestsBefore);
     expect((await statusOf(otherKeyOfTeam, 'GET', `/codeagent/v0/agents/${agentId}`))[0]).toBe(200);
     expect((await statusOf(app.adminKey, 'GET', `/codeagent/v0/agents/${agentId}`))[0]).toBe(200);
   });

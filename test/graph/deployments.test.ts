@@ -70,8 +70,8 @@ const UNTRIED = {
 
 describe('deployments', () => {
   it('have their health, and show no credentials', async () => {
-    // The deployments alternate: the first one gets 200, 400 and 500. A 400 is no sign of its health, and is not
-    // counted. A deployment is FAILING when at least half of its calls failed, and DEGRADED from a tenth on.
+    // The deployments alternate: the first one gets 200, 400 and 500. A 400 is not counted, because it is no sign of
+    // health. A deployment is FAILING if at least half of its calls failed, and DEGRADED if at least a tenth failed.
     for (const status of [200, 503, 400, 200, 500, 200]) await call(status);
     expect(await graph(DeploymentsDocument)).toEqual({
       deployments: [

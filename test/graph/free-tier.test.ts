@@ -3,7 +3,10 @@ import { aFreeTier } from '../support/free-tier.ts';
 import { CatalogEntryDocument, FreeTierUsageDocument, TwoReadsDocument } from './generated/graphql.ts';
 import { anEntry, eventually, openGraph } from './graph-server.ts';
 
+/** 90 seconds before midnight UTC. */
 const CLOCK = { now: () => new Date('2026-11-21T23:58:30.000Z'), monotonicMs: () => 0 };
+/** HMAC-SHA256 of the address of the test client with a key derived from the tests' admin key. */
+const ADDRESS_HASH = 'b89abc538cbc943bc9140f3f3b384d8e71e4a27d31a5a2c43355795b3b11829d';
 const READS = {
   data: { catalogEntry: { entryId: 'gpt-4o' }, catalogEntries: { totalCount: 1 }, again: { entryId: 'gpt-4o' } },
 };
@@ -25,7 +28,7 @@ describe('freeTierUsage', () => {
     expect(await graph.call(FreeTierUsageDocument, {}, null)).toEqual({
       data: {
         freeTierUsage: {
-          ipHash: 'b89abc538cbc943bc9140f3f3b384d8e71e4a27d31a5a2c43355795b3b11829d',
+          ipHash: ADDRESS_HASH,
           requestsToday: 1,
           dailyLimit: 5,
           remaining: 4,

@@ -177,9 +177,9 @@ describe.each(LISTS)('$name', (list) => {
         if (!current.pageInfo.hasNextPage) break;
       }
       expect(rowsOfThisTest(found)).toEqual(direction === 'ASC' ? expected : expected.toReversed());
-      const all = await page(list, { orderBy });
-      expect(ids(all)).toEqual(found);
-      expect(all.totalCount).toBe(found.length);
+      const allRows = await page(list, { orderBy });
+      expect(ids(allRows)).toEqual(found);
+      expect(allRows.totalCount).toBe(found.length);
       expect(ids(await page(list, { orderBy, last: 2 }))).toEqual(found.slice(-2));
       expect(ids(await page(list, { orderBy, last: 100, before: after }))).toEqual(found.slice(0, -1));
     }

@@ -47,7 +47,7 @@ describe.each([
     const reader = overEventStream(graph.url, TraceUpdatesDocument, {});
     await eventually(() => bus.subscriberCount() === 2, 'the reading subscriber');
     const event = { summary: aSummary({ name: 'x'.repeat(64 * 1024) }) };
-    const before = heapInUse();
+    const heapBefore = heapInUse();
 
     // Publish events at the speed of the reader. Without backpressure the stalled subscriber would buffer 128 MB.
     for (let published = 50; published <= 2_000; published += 50) {
@@ -70,7 +70,7 @@ describe.each([
     await eventually(() => receivedOrDropped() === 100_000, 'every event received or counted as dropped');
     reader.received.length = 0;
     expect(readCounts[0]).toBeLessThan(400);
-    expect(heapInUse() - before).toBeLessThan(32 * 1024 * 1024);
+    expect(heapInUse() - heapBefore).toBeLessThan(32 * 1024 * 1024);
 
     stalled.leave();
     await eventually(() => bus.subscriberCount() === 1, 'the stalled subscriber removed');

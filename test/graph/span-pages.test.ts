@@ -72,9 +72,9 @@ describe('Trace.spans', () => {
   });
 
   it('refuse a cursor from before the trace changed, a malformed cursor and invalid page sizes', async () => {
-    const before = (await page({ first: 1 })).spans?.pageInfo.endCursor ?? '';
+    const cursorBeforeChange = (await page({ first: 1 })).spans?.pageInfo.endCursor ?? '';
     await graph.ingest(TEAM_KEY, aSpan(spanAt(9)));
-    expect((await page({ after: before })).errors).toMatchObject(
+    expect((await page({ after: cursorBeforeChange })).errors).toMatchObject(
       failure('The trace has changed since this cursor was given. Read it from its start.', 'CONFLICT'),
     );
     expect((await page({ after: 'nonsense' })).errors).toMatchObject(failure('Invalid cursor.', 'INVALID_INPUT'));

@@ -272,14 +272,14 @@ describe('a WebSocket client that does not read', () => {
     socket.pause();
     const [summary] = await graph.ingest(TEAM_KEY, aSpan({ name: 'x'.repeat(64 * 1024) }));
     if (!summary) throw new Error('Nothing was stored.');
-    const before = process.memoryUsage();
+    const memoryBefore = process.memoryUsage();
     for (let published = 2; published <= 1_000; published += 1) {
       graph.bus.publish('trace', { summary });
       await eventually(() => reader.received.length === published, `event ${published}`);
     }
     // 3 subscriptions of 1,000 events of 64 KiB are almost 200 MB.
-    const after = process.memoryUsage();
-    expect(after.external - before.external).toBeLessThan(32 * 1024 * 1024);
+    const memoryAfter = process.memoryUsage();
+    expect(memoryAfter.external - memoryBefore.external).toBeLessThan(32 * 1024 * 1024);
     expect(graph.bus.subscriberCount()).toBe(4);
     await new Promise((resolve) => setTimeout(resolve, 150));
     graph.transport.sockets.runChecks();

@@ -133,11 +133,11 @@ describe('the audit log', () => {
     });
     await post('/config/update', { environment_variables: { SOME_PROVIDER_KEY: 'provider-secret-3' } });
     await post(`/key/${secret}/regenerate`, {});
-    const all = JSON.stringify((await get('/audit?page_size=100')).body);
-    expect(all).toContain('audited-credential');
-    expect(all).toContain('audited-model');
+    const entriesText = JSON.stringify((await get('/audit?page_size=100')).body);
+    expect(entriesText).toContain('audited-credential');
+    expect(entriesText).toContain('audited-model');
     for (const word of [secret, 'token-in-metadata', 'provider-secret', app().adminKey])
-      expect(all).not.toContain(word);
+      expect(entriesText).not.toContain(word);
   });
 
   it('pages and sorts its entries, and filters them by time', async () => {
@@ -182,9 +182,9 @@ describe('the audit log', () => {
   });
 
   it('does not record model calls', async () => {
-    const before = (await get('/audit')).body['total'];
+    const entriesBefore = (await get('/audit')).body['total'];
     expect((await post('/v1/chat/completions', chat())).status).toBe(200);
-    expect((await get('/audit')).body['total']).toBe(before);
+    expect((await get('/audit')).body['total']).toBe(entriesBefore);
   });
 });
 

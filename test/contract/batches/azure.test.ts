@@ -73,10 +73,10 @@ const traceIdOf = (id: string) => id.replace('batch_', '');
 describe('batches at Azure', () => {
   it('batches.create 200: files and batches are stored at Azure, with API version, key and deployment name', async () => {
     const key = await newKey(app, {});
-    const before = azure.received.length;
+    const requestsBefore = azure.received.length;
     const id = await createBatch('priced', key);
     expect(id).toMatch(/^batch_[0-9a-f]{32}$/);
-    const [upload, creation] = azure.received.slice(before);
+    const [upload, creation] = azure.received.slice(requestsBefore);
     expect([upload?.method, upload?.path, upload?.headers['api-key']]).toEqual([
       'POST',
       `/openai/files?${VERSION}`,
@@ -165,9 +165,9 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
     [batch, output] = [ENDED, { status, body }];
     await readBatch(id);
     const outputReads = () => azure.received.filter(({ path }) => path.includes('/content')).length;
-    const before = outputReads();
+    const outputReadsBefore = outputReads();
     await readBatch(id);
-    expect(outputReads()).toBe(before);
+    expect(outputReads()).toBe(outputReadsBefore);
     expect((await app.call('GET', `/v1/traces/${traceIdOf(id)}`)).status).toBe(404);
   });
 });

@@ -230,11 +230,11 @@ describe('the input file of a batch', () => {
     ],
   ])('files.create 400: %s', async (_line, content, status, message, errorFields) => {
     const body = formOf({ purpose: 'batch' }, content);
-    const before = upstream.received.length;
+    const requestsBefore = upstream.received.length;
     expect(await answerOf(await send(app, 'POST', '/v1/files', { body }))).toEqual(
       refusal(status, message, errorFields),
     );
-    expect(upstream.received.length).toBe(before);
+    expect(upstream.received.length).toBe(requestsBefore);
   });
 
   it('files.create 403: a line with a model that the key may not call', async () => {

@@ -112,10 +112,10 @@ describe('batches.cancel', () => {
       type: 'auth_error',
       param: 'None',
     });
-    const before = upstream.received.length;
+    const requestsBefore = upstream.received.length;
     expect(await answerOf(await send(app, 'POST', `/v1/batches/${id}/cancel`, { key }))).toEqual(refused);
     expect(await answerOf(await create(batchBody(fileId), { key }))).toEqual(refused);
-    expect(upstream.received.length).toBe(before);
+    expect(upstream.received.length).toBe(requestsBefore);
   });
 });
 
@@ -130,7 +130,7 @@ describe('batches.list', () => {
       serveFiles(upstream);
       const running = await createBatch(key);
       serveFiles(upstream, { status: 'in_progress' });
-      const before = upstream.received.length;
+      const requestsBefore = upstream.received.length;
       const list = async (query: string) => await answerOf(await send(app, 'GET', `${path}${query}`, { key }));
       expect(await list('')).toMatchObject([
         200,
@@ -145,7 +145,7 @@ describe('batches.list', () => {
           has_more: false,
         },
       ]);
-      expect(upstream.received.length).toBe(before + 1);
+      expect(upstream.received.length).toBe(requestsBefore + 1);
       expect(await list(`?limit=1&after=${running.id}`)).toMatchObject([
         200,
         { data: [{ id: ended.id }], has_more: false },
@@ -187,11 +187,11 @@ describe.each(ROUTES_OF_A_BATCH)('$row', ({ method, pathEnd }) => {
     const team = { team_id: `team${pathEnd}` };
     const owner = await newKey(app, team);
     const { id, fileId } = await createBatch(owner);
-    const before = upstream.received.length;
+    const requestsBefore = upstream.received.length;
     expect(await answerOf(await ask(id, await newKey(app, {})))).toEqual(noBatch(id));
     expect(await answerOf(await ask('batch_none', owner))).toEqual(noBatch('batch_none'));
     expect(await answerOf(await ask(fileId, owner))).toEqual(noBatch(fileId));
-    expect(upstream.received.length).toBe(before);
+    expect(upstream.received.length).toBe(requestsBefore);
     for (const key of [owner, await newKey(app, team), app.adminKey]) expect((await ask(id, key)).status).toBe(200);
   });
 });

@@ -76,7 +76,7 @@ it.each(Object.entries(CALLERS))(
   async (group, create) => {
     const { key, headers = {} } = await create(`soft-${group}`);
     const content = `${lineFor('assistant')}\n`;
-    const before = webhook.received.length;
+    const alertsBefore = webhook.received.length;
     for (const batchNumber of [1, 2]) {
       serveFiles(upstream);
       // oxlint-disable-next-line no-await-in-loop -- one batch after the other
@@ -90,7 +90,7 @@ it.each(Object.entries(CALLERS))(
       // oxlint-disable-next-line no-await-in-loop -- as above
       expect((await send(app, 'GET', `/v1/batches/${id}`)).status).toBe(200);
     }
-    await vi.waitFor(() => expect(alerts().slice(before)).not.toEqual([]), POLLING);
-    expect(alerts().slice(before)).toEqual([['soft_budget_crossed', group]]);
+    await vi.waitFor(() => expect(alerts().slice(alertsBefore)).not.toEqual([]), POLLING);
+    expect(alerts().slice(alertsBefore)).toEqual([['soft_budget_crossed', group]]);
   },
 );

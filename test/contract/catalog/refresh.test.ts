@@ -62,10 +62,10 @@ describe('a reload of the price map', () => {
     });
     const rows = manyRows(5_000);
     const released = Promise.withResolvers<void>();
-    const before = failingSource.requests.length;
+    const requestsBefore = failingSource.requests.length;
     failingSource.setAnswer((response) => void released.promise.then(() => response.end(JSON.stringify(rows))));
     const reloads = Array.from({ length: 20 }, () => reload(unscheduled));
-    await expect.poll(() => failingSource.requests.length).toBe(before + 1);
+    await expect.poll(() => failingSource.requests.length).toBe(requestsBefore + 1);
     released.resolve();
     for (const answer of await Promise.all(reloads))
       expect(answer).toEqual({

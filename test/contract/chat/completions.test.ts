@@ -199,10 +199,10 @@ describe('chat.completions 400', () => {
       invalid("/chat/completions: Invalid type for parameter 'stream': it must be a boolean.", 'stream'),
     ],
   ])('a body of %j', async (requestBody, expected) => {
-    const calls = upstream.received.length;
+    const requestsBefore = upstream.received.length;
     const { status, body } = await ask(requestBody);
     expect({ status, body }).toEqual(expected);
-    expect(upstream.received.length).toBe(calls);
+    expect(upstream.received.length).toBe(requestsBefore);
   });
 
   it('a large body that nests too deeply', async () => {
@@ -308,9 +308,9 @@ describe('chat.completions 422', () => {
   });
 
   it('the first call with a budget of zero', async () => {
-    const calls = upstream.received.length;
+    const requestsBefore = upstream.received.length;
     expect((await ask({ model: 'assistant', messages: [] }, await newKey({ max_budget: 0 }))).status).toBe(422);
-    expect(upstream.received.length).toBe(calls);
+    expect(upstream.received.length).toBe(requestsBefore);
   });
 });
 

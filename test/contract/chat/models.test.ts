@@ -18,7 +18,9 @@ beforeAll(async () => {
 
 afterAll(() => app.stop());
 
-const model = (id: string) => ({ id, object: 'model', created: 1677610602, owned_by: 'openai' });
+/** Creation time of every listed model, as in the reference. */
+const CREATED_AT = 1677610602;
+const model = (id: string) => ({ id, object: 'model', created: CREATED_AT, owned_by: 'openai' });
 
 async function read(path: string, headers: Record<string, string> = {}) {
   const response = await app.call('GET', path, undefined, headers);

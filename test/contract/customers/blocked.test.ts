@@ -63,8 +63,8 @@ async function send(path: string, body: object, headers: Record<string, string> 
   const answer = await app.call('POST', path, body, { authorization: `Bearer ${key}`, ...headers });
   return { status: answer.status, body: (await answer.json()) as unknown };
 }
-const chat = (user: string, more: object = {}) =>
-  send('/v1/chat/completions', { model: 'priced', messages, user, max_tokens: 1, ...more });
+const chat = (user: string, members: object = {}) =>
+  send('/v1/chat/completions', { model: 'priced', messages, user, max_tokens: 1, ...members });
 
 describe('a call that names a blocked customer', () => {
   it.each<readonly [string, string, object]>([

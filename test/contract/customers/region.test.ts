@@ -21,9 +21,9 @@ beforeAll(async () => {
     response.writeHead(model === 'broken' ? 500 : 200, { 'content-type': 'application/json' });
     response.end(model === 'broken' ? '{"error":{"message":"broken"}}' : ANSWER);
   });
-  const deployment = (name: string, id: string, more: object = {}, model = 'up') => ({
+  const deployment = (name: string, id: string, params: object = {}, model = 'up') => ({
     model_name: name,
-    litellm_params: { model: `openai/${model}`, api_base: `${upstream.url}/v1`, api_key: 'k', ...more },
+    litellm_params: { model: `openai/${model}`, api_base: `${upstream.url}/v1`, api_key: 'k', ...params },
     model_info: { id },
   });
   app = await startApp({
@@ -51,8 +51,8 @@ afterAll(async () => {
 });
 
 /** Makes a chat call. Returns the id of the deployment that answered, or status and error of a refusal. */
-async function ask(user: string, model: string, more: object = {}) {
-  const body = { model, user, messages: [{ role: 'user', content: 'hi' }], ...more };
+async function ask(user: string, model: string, members: object = {}) {
+  const body = { model, user, messages: [{ role: 'user', content: 'hi' }], ...members };
   const answer = await app.call('POST', '/v1/chat/completions', body);
   const { error } = (await answer.json()) as { readonly error?: object };
   return error === undefined ? answer.headers.get('x-litellm-model-id') : { status: answer.status, error };

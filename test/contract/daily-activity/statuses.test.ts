@@ -15,8 +15,8 @@ interface ActivityAnswer {
   readonly api_keys: readonly { readonly metrics: object; readonly metadata: object }[];
 }
 
-// Entities with the number of calls that an administrator sees, and one id of the entity with one call. Users and teams
-// include calls without a user or team. Every call has tags of its client.
+// Each entity has the number of its calls that an administrator sees, and an id with one call. Calls without a user or
+// team count for `user` and `team`, too. Every call has tags of its client.
 const ENTITIES = [
   { entity: 'user', path: '/user', param: 'user_id', calls: 4, entityId: 'internal-1' },
   { entity: 'team', path: '/team', param: 'team_ids', calls: 4, entityId: 'team-1' },

@@ -125,7 +125,8 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
 
   it('200: headers of the deployment and of the caller are sent, without a credential of the caller', async () => {
     answerWith(200, STANDARD_ANSWER);
-    const extra = { 'x-b': '2', authorization: 'Bearer stolen', Host: 'elsewhere', 'x-bad': 5 };
+    const notAText = 5;
+    const extra = { 'x-b': '2', authorization: 'Bearer stolen', Host: 'elsewhere', 'x-bad': notAText };
     await ask(path, { ...body('headed'), extra_headers: extra });
     const headers = upstream.received.at(-1)?.headers ?? {};
     expect(headers).toMatchObject({ 'x-a': '1', 'x-b': '2', authorization: `Bearer ${CREDENTIAL}` });
@@ -212,10 +213,10 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
       ),
     ],
   ])('400: %s; the upstream is not called', async (_fault, request, refused) => {
-    const before = upstream.received.length;
+    const requestsBefore = upstream.received.length;
     const { status, body: answer } = await ask(path, request);
     expect({ status, body: answer }).toEqual(refused);
-    expect(upstream.received.length).toBe(before);
+    expect(upstream.received.length).toBe(requestsBefore);
   });
 
   it('400: an unknown model', async () => {

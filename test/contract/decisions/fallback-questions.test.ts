@@ -70,8 +70,8 @@ beforeEach(() => {
 const QUESTIONS = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, { type: 'noul', instructions: name }]));
 const questionsByModel = () => upstreamRequests.map(({ model, questions }) => [model, Object.keys(questions)]);
 
-async function decide(model: string, headers: Record<string, string> = {}, more: object = {}) {
-  const body = { model, state: 'a ticket', questions: QUESTIONS, ...more };
+async function decide(model: string, headers: Record<string, string> = {}, members: object = {}) {
+  const body = { model, state: 'a ticket', questions: QUESTIONS, ...members };
   const response = await app.call('POST', '/v1/systemone', body, headers);
   const { headers: answerHeaders } = response;
   return {

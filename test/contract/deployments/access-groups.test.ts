@@ -13,10 +13,11 @@ const { app, send, get, post, key } = tenancyClient({
 });
 
 const detail = (status: number, error: string) => ({ status, body: { detail: { error } } });
-const createGroup = (body: object, by?: string) => post('/access_group/new', body, by);
-const updateGroup = (group: string, body: object, by?: string) =>
-  send('PUT', `/access_group/${group}/update`, body, by);
-const deleteGroup = (group: string, by?: string) => send('DELETE', `/access_group/${group}/delete`, undefined, by);
+const createGroup = (body: object, callerKey?: string) => post('/access_group/new', body, callerKey);
+const updateGroup = (group: string, body: object, callerKey?: string) =>
+  send('PUT', `/access_group/${group}/update`, body, callerKey);
+const deleteGroup = (group: string, callerKey?: string) =>
+  send('DELETE', `/access_group/${group}/delete`, undefined, callerKey);
 const groupRow = (group: string, models: readonly string[], count: number) => ({
   access_group: group,
   model_names: models,
@@ -29,8 +30,8 @@ const addModel = (name: string, id: string) =>
   post('/model/new', { model_name: name, litellm_params: DEMO, model_info: { id } });
 
 /** Ids of the deployments that serve four calls of a key. A failed call gives its status instead. */
-async function deploymentIdsOf(model: string, by: string): Promise<readonly (string | null)[]> {
-  const headers = { authorization: `Bearer ${by}` };
+async function deploymentIdsOf(model: string, callerKey: string): Promise<readonly (string | null)[]> {
+  const headers = { authorization: `Bearer ${callerKey}` };
   const ids: (string | null)[] = [];
   for (let turn = 0; turn < 4; turn += 1) {
     const answer = await app().call('POST', '/v1/chat/completions', chat(model), headers);
@@ -65,8 +66,8 @@ it('keys that name access groups may call and list only the deployments of these
   expect(await deploymentIdsOf('alpha', oneKey)).toEqual(['a2', 'a2', 'a2', 'a2']);
   expect(await deploymentIdsOf('filed', fileKey)).toEqual(['filed-1', 'filed-1', 'filed-1', 'filed-1']);
   expect(await deploymentIdsOf('beta', oneKey)).toEqual(['403', '403', '403', '403']);
-  const models = async (by: string) =>
-    ((await get('/v1/models', by)).body['data'] as readonly Json[]).map(({ id }) => id);
+  const models = async (callerKey: string) =>
+    ((await get('/v1/models', callerKey)).body['data'] as readonly Json[]).map(({ id }) => id);
   expect(await models(oneKey)).toEqual(['alpha']);
   expect(await models(fileKey)).toEqual(['filed', 'beta']);
 });
@@ -131,7 +132,7 @@ it('modelAccessGroups.list 200, modelAccessGroups.info 200: groups of the file a
 
 it('modelAccessGroups.list 401, modelAccessGroups.info 401: no key, a user key; modelAccessGroups.info 404: an unknown group', async () => {
   for (const path of ['/access_group/list', '/access_group/g/info'])
-    for (const by of ['', await key({})]) expect((await get(path, by)).status).toBe(401);
+    for (const callerKey of ['', await key({})]) expect((await get(path, callerKey)).status).toBe(401);
   expect(await get('/access_group/zzz/info')).toEqual(detail(404, "Access group 'zzz' not found"));
 });
 

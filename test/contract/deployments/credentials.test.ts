@@ -29,7 +29,8 @@ const success = (action: string) => ({
   status: 200,
   body: { success: true, message: `Credential ${action} successfully` },
 });
-const patch = (name: string, body: unknown, by?: string) => send('PATCH', `/credentials/${name}`, body, by);
+const patch = (name: string, body: unknown, callerKey?: string) =>
+  send('PATCH', `/credentials/${name}`, body, callerKey);
 const statusOf = async (model: string): Promise<number> => (await post('/v1/chat/completions', chat(model))).status;
 
 it('credentials.create 200: stores given values, or copies those of a model', async () => {
@@ -117,9 +118,9 @@ it('credentials.delete 200 and 404: a stored model that uses the credential cann
 });
 
 it.each([
-  { name: 'create', ask: (by: string) => post('/credentials', C1, by) },
-  { name: 'update', ask: (by: string) => patch('c1', {}, by) },
-  { name: 'delete', ask: (by: string) => send('DELETE', '/credentials/c1', undefined, by) },
+  { name: 'create', ask: (callerKey: string) => post('/credentials', C1, callerKey) },
+  { name: 'update', ask: (callerKey: string) => patch('c1', {}, callerKey) },
+  { name: 'delete', ask: (callerKey: string) => send('DELETE', '/credentials/c1', undefined, callerKey) },
 ])('credentials.$name 401 and 403: administrators only', async ({ ask }) => {
   expect((await ask('')).status).toBe(401);
   expect(await ask(await user({}))).toMatchObject({ status: 401, body: { error: { type: 'auth_error' } } });

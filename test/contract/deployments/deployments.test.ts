@@ -9,7 +9,7 @@ const { send, get, post, user, key } = tenancyClient({
 });
 
 const DEMO = { model: 'demo' };
-const patch = (id: string, body: unknown, by?: string) => send('PATCH', `/model/${id}/update`, body, by);
+const patch = (id: string, body: unknown, callerKey?: string) => send('PATCH', `/model/${id}/update`, body, callerKey);
 const create = (name: string, id: string, params: object = DEMO, info: object = {}) =>
   post('/model/new', { model_name: name, litellm_params: params, model_info: { id, ...info } });
 const statusOf = async (model: string): Promise<number> => (await post('/v1/chat/completions', chat(model))).status;
@@ -62,8 +62,8 @@ describe('stored models', () => {
   it('deployments.create 401 and 403: administrators only', async () => {
     const body = { model_name: 'x', litellm_params: DEMO };
     expect((await post('/model/new', body, '')).status).toBe(401);
-    for (const by of [await user({ user_id: 'u1' }), await key({})])
-      expect(await post('/model/new', body, by)).toEqual(refused(ADMINS_ONLY));
+    for (const callerKey of [await user({ user_id: 'u1' }), await key({})])
+      expect(await post('/model/new', body, callerKey)).toEqual(refused(ADMINS_ONLY));
   });
 
   it('deployments.create 422: missing members and models that cannot be called are not stored', async () => {

@@ -21,9 +21,9 @@ const call = async (model: string) => {
   return [answer.status, answer.headers.get('x-litellm-attempted-fallbacks')];
 };
 const detail = (status: number, error: string) => ({ status, body: { detail: { error } } });
-const setFallbacks = (model: string, targets: unknown, more: object = {}, by?: string) =>
-  post('/fallback', { model, fallback_models: targets, ...more }, by);
-const deleteFallbacks = (path: string, by?: string) => send('DELETE', path, undefined, by);
+const setFallbacks = (model: string, targets: unknown, members: object = {}, callerKey?: string) =>
+  post('/fallback', { model, fallback_models: targets, ...members }, callerKey);
+const deleteFallbacks = (path: string, callerKey?: string) => send('DELETE', path, undefined, callerKey);
 const FILE_REFUSED = detail(400, "The general fallbacks of the model 'filed' are set in the configuration file.");
 const ADMIN_ONLY = envelope(
   401,
@@ -96,8 +96,8 @@ it('fallbacks.get 200: fallbacks of the database and of the file, by type, and f
 });
 
 it('models.list 200: fallbacks of the given type, without models that the key may not call', async () => {
-  const metadataOf = async (query: string, by?: string) =>
-    ((await get(`/v1/models?${query}`, by)).body['data'] as readonly { id: string; metadata?: object }[])
+  const metadataOf = async (query: string, callerKey?: string) =>
+    ((await get(`/v1/models?${query}`, callerKey)).body['data'] as readonly { id: string; metadata?: object }[])
       .filter(({ id }) => id === 'filed' || id === 'team/away')
       .map(({ metadata }) => metadata);
   // In the order of the configuration: `team/away`, then `filed`.

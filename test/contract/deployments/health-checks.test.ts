@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => upstream.stop());
 
-const testModel = (body: object, by?: string) => post('/health/test_connection', body, by);
+const testModel = (body: object, callerKey?: string) => post('/health/test_connection', body, callerKey);
 const ANY_NUMBER = expect.any(Number) as unknown;
 
 it('health.testConnection 200: a working and a failing connection; nothing is stored', async () => {
@@ -119,8 +119,8 @@ it('healthChecks in the graph returns the stored checks by page, filter and acce
   interface Page {
     readonly healthChecks: { readonly pageInfo: { readonly endCursor: string } };
   }
-  const page = async (variables: object, by?: string): Promise<Page> =>
-    (await post('/graphql', { query, variables }, by)).body['data'] as Page;
+  const page = async (variables: object, callerKey?: string): Promise<Page> =>
+    (await post('/graphql', { query, variables }, callerKey)).body['data'] as Page;
   const node = (id: string, error: unknown) => ({
     deploymentId: `${id}-1`,
     model: id,

@@ -6,7 +6,7 @@ const { post, send, key, createModel, statusAndCredential, namesOf, modelIdsAt, 
 
 describe('an administrator of a team', () => {
   const REFUSED = envelope(403, 'Only proxy admins can change models.', 'auth_error', 'None');
-  const createForRed = (id: string, params: object, by: string) =>
+  const createForRed = (id: string, params: object, callerKey: string) =>
     post(
       '/model/new',
       {
@@ -14,9 +14,10 @@ describe('an administrator of a team', () => {
         litellm_params: { model: 'openai/m', api_key: 'sk-anna', ...params },
         model_info: { id, team_id: 'red' },
       },
-      by,
+      callerKey,
     );
-  const patch = (id: string, body: object, by = keys.redAdmin) => send('PATCH', `/model/${id}/update`, body, by);
+  const patch = (id: string, body: object, callerKey = keys.redAdmin) =>
+    send('PATCH', `/model/${id}/update`, body, callerKey);
 
   it('creates, changes, blocks and deletes models of the team', async () => {
     expect((await createForRed('annas', {}, keys.redAdmin)).status).toBe(200);
@@ -58,8 +59,8 @@ describe('an administrator of a team', () => {
   });
 
   it('cannot change models of other teams, public models, or team models by other authors', async () => {
-    expect(await createModel('x', 'x', 'k', { info: { team_id: 'blue' }, by: keys.redAdmin })).toEqual(REFUSED);
-    expect(await createModel('x', 'x', 'k', { by: keys.redAdmin })).toEqual(REFUSED);
+    expect(await createModel('x', 'x', 'k', { info: { team_id: 'blue' }, callerKey: keys.redAdmin })).toEqual(REFUSED);
+    expect(await createModel('x', 'x', 'k', { callerKey: keys.redAdmin })).toEqual(REFUSED);
     for (const id of ['common', 'own', 'filed-1', 'filed-2', 'none']) {
       expect(await patch(id, { litellm_params: { api_base: 'https://taken.example/v1' } })).toEqual(REFUSED);
       expect(await post('/model/delete', { id }, keys.redAdmin)).toEqual(REFUSED);
@@ -97,7 +98,8 @@ describe('an administrator of a team', () => {
   it('reads the models of the team in the graph', async () => {
     const query = `query ($id: ID!) { node(id: $id) { ... on Team { teamId deployments { deploymentId } } } }`;
     const variables = { id: Buffer.from('Team:red').toString('base64') };
-    const listed = async (by: string): Promise<unknown> => (await post('/graphql', { query, variables }, by)).body;
+    const listed = async (callerKey: string): Promise<unknown> =>
+      (await post('/graphql', { query, variables }, callerKey)).body;
     expect(JSON.stringify(await listed(keys.redAdmin))).toContain('{"deploymentId":"own"}');
     expect(JSON.stringify(await listed(keys.blue))).not.toContain('own');
   });
@@ -107,12 +109,12 @@ describe('an administrator of a team', () => {
       createDeployment(input: $input) { __typename ... on StoredDeployment { deploymentId } }
     }`;
     const params = { model: 'openai/m', api_key: 'sk-anna' };
-    const create = async (info: object, by: string): Promise<unknown> =>
+    const create = async (info: object, callerKey: string): Promise<unknown> =>
       (
         await post(
           '/graphql',
           { query, variables: { input: { deploymentId: 'g', model: 'graphed', params, info } } },
-          by,
+          callerKey,
         )
       ).body;
     expect(await create({ team_id: 'blue' }, keys.redAdmin)).toMatchObject({
@@ -121,8 +123,8 @@ describe('an administrator of a team', () => {
     expect(await create({ team_id: 'red' }, keys.redAdmin)).toEqual({
       data: { createDeployment: { __typename: 'StoredDeployment', deploymentId: 'g' } },
     });
-    const listed = async (by: string): Promise<unknown> =>
-      (await post('/graphql', { query: '{ deployments { deploymentId teamId } }' }, by)).body;
+    const listed = async (callerKey: string): Promise<unknown> =>
+      (await post('/graphql', { query: '{ deployments { deploymentId teamId } }' }, callerKey)).body;
     expect(JSON.stringify(await listed(keys.red))).toContain('{"deploymentId":"g","teamId":"red"}');
     expect(await listed(keys.blue)).toEqual({
       data: {

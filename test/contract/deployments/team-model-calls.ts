@@ -29,7 +29,7 @@ export function teamModelCalls() {
     name: string,
     id: string,
     apiKey: string,
-    options: { readonly info?: object; readonly by?: string } = {},
+    options: { readonly info?: object; readonly callerKey?: string } = {},
   ) =>
     post(
       '/model/new',
@@ -38,18 +38,18 @@ export function teamModelCalls() {
         litellm_params: { model: `openai/${id}`, api_base: upstream.base, api_key: apiKey },
         model_info: { id, ...options.info },
       },
-      options.by,
+      options.callerKey,
     );
   /** Status of a call, and the credential that the upstream received. Null if it received no request. */
-  async function statusAndCredential(model: string, by?: string): Promise<readonly [number, string | null]> {
+  async function statusAndCredential(model: string, callerKey?: string): Promise<readonly [number, string | null]> {
     const requestCount = upstream.requests().length;
-    const { status } = await post('/v1/chat/completions', chat(model), by);
+    const { status } = await post('/v1/chat/completions', chat(model), callerKey);
     return [status, upstream.requests()[requestCount]?.authorization ?? null];
   }
-  const namesOf = async (by?: string): Promise<readonly unknown[]> =>
-    ((await get('/v1/models', by)).body['data'] as readonly Json[]).map(({ id }) => id);
-  const modelIdsAt = async (path: string, by?: string): Promise<readonly unknown[]> =>
-    ((await get(path, by)).body['data'] as readonly { readonly model_info: Json }[]).map(
+  const namesOf = async (callerKey?: string): Promise<readonly unknown[]> =>
+    ((await get('/v1/models', callerKey)).body['data'] as readonly Json[]).map(({ id }) => id);
+  const modelIdsAt = async (path: string, callerKey?: string): Promise<readonly unknown[]> =>
+    ((await get(path, callerKey)).body['data'] as readonly { readonly model_info: Json }[]).map(
       ({ model_info: info }) => info['id'],
     );
 

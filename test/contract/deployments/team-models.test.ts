@@ -16,19 +16,19 @@ describe('a model of a team', () => {
 
   it('does not exist for other keys, by its name and by its id', async () => {
     const teamlessKey = await key({});
-    for (const by of [keys.blue, teamlessKey])
+    for (const callerKey of [keys.blue, teamlessKey])
       for (const model of ['only', 'hidden', 'own', 'from-file']) {
-        const answer = await post('/v1/chat/completions', chat(model), by);
+        const answer = await post('/v1/chat/completions', chat(model), callerKey);
         const message = `/chat/completions: Invalid model name passed in model=${model}. Call \`/v1/models\` to view available models for your key.`;
         expect([answer.status, (answer.body['error'] as Json)['message']]).toEqual([400, message]);
       }
     expect(await statusAndCredential('only')).toEqual([400, null]);
     expect(await statusAndCredential('hidden')).toEqual([400, null]);
-    for (const by of [keys.blue, teamlessKey]) {
-      expect(await namesOf(by)).toEqual(['filed', 'gpt']);
-      expect((await get('/v1/models/only', by)).status).toBe(404);
-      expect(await modelIdsAt('/model/info', by)).toEqual(['filed-1', 'common']);
-      expect((await get('/health/latest', by)).body).toEqual({ latest_health_checks: {}, total_models: 0 });
+    for (const callerKey of [keys.blue, teamlessKey]) {
+      expect(await namesOf(callerKey)).toEqual(['filed', 'gpt']);
+      expect((await get('/v1/models/only', callerKey)).status).toBe(404);
+      expect(await modelIdsAt('/model/info', callerKey)).toEqual(['filed-1', 'common']);
+      expect((await get('/health/latest', callerKey)).body).toEqual({ latest_health_checks: {}, total_models: 0 });
     }
   });
 
@@ -67,8 +67,8 @@ describe('a model of a team', () => {
   });
 
   it('models.info 200: each model shows whether the user may call it, and through which teams', async () => {
-    const accessOf = async (by?: string) =>
-      ((await get('/model/info', by)).body['data'] as readonly { readonly model_info: Json }[]).map(
+    const accessOf = async (callerKey?: string) =>
+      ((await get('/model/info', callerKey)).body['data'] as readonly { readonly model_info: Json }[]).map(
         ({ model_info: info }) => [info['id'], info['direct_access'], info['access_via_team_ids']],
       );
     expect(await accessOf()).toEqual([
@@ -111,12 +111,12 @@ describe('a model of a team', () => {
 
   it('models.list 200: models of a team; access groups contain public models only', async () => {
     await createModel('grouped', 'grouped', 'sk-red', { info: { team_id: 'red', access_groups: ['secret-group'] } });
-    const listed = async (query: string, by?: string) =>
-      ((await get(`/v1/models?${query}`, by)).body['data'] as readonly Json[]).map(({ id }) => id);
+    const listed = async (query: string, callerKey?: string) =>
+      ((await get(`/v1/models?${query}`, callerKey)).body['data'] as readonly Json[]).map(({ id }) => id);
     expect(await listed('team_id=red')).toEqual(['filed', 'from-file', 'gpt', 'only', 'grouped']);
     expect(await listed('team_id=blue')).toEqual(['filed', 'gpt']);
-    for (const by of [keys.blue, keys.red, undefined])
-      expect(await listed('only_model_access_groups=true', by)).toEqual([]);
+    for (const callerKey of [keys.blue, keys.red, undefined])
+      expect(await listed('only_model_access_groups=true', callerKey)).toEqual([]);
     expect((await get('/access_group/list')).body).toEqual({ access_groups: [] });
     expect(await post('/access_group/new', { access_group: 'g', model_names: ['only'] })).toMatchObject({
       status: 400,
@@ -126,8 +126,8 @@ describe('a model of a team', () => {
   });
 
   it('models.groups 200: models that the key may call; a team model and a public one are not merged', async () => {
-    const limits = async (by?: string) =>
-      ((await get('/model_group/info', by)).body['data'] as readonly Json[]).map((group) => [
+    const limits = async (callerKey?: string) =>
+      ((await get('/model_group/info', callerKey)).body['data'] as readonly Json[]).map((group) => [
         group['model_group'],
         group['tpm'],
       ]);

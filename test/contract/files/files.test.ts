@@ -131,10 +131,10 @@ describe('files.create', () => {
       null,
     ],
   ])('400: %s', async (_what, body, message, param) => {
-    const before = upstream.received.length;
+    const requestsBefore = upstream.received.length;
     const response = await send(app, 'POST', '/v1/files', { body });
     expect(await answerOf(response)).toEqual(refusal(400, `/files: ${message}`, { param }));
-    expect(upstream.received.length).toBe(before);
+    expect(upstream.received.length).toBe(requestsBefore);
   });
 
   it.each([
@@ -142,10 +142,10 @@ describe('files.create', () => {
     ['file', formOf({ purpose: 'x' }, null)],
     ['file', new URLSearchParams({ purpose: 'x' })],
   ])('422: a form without the field %s', async (field, body) => {
-    const before = upstream.received.length;
+    const requestsBefore = upstream.received.length;
     const detail = [{ type: 'missing', loc: ['body', field], msg: 'Field required' }];
     expect(await answerOf(await send(app, 'POST', '/v1/files', { body }))).toEqual([422, { detail }]);
-    expect(upstream.received.length).toBe(before);
+    expect(upstream.received.length).toBe(requestsBefore);
   });
 
   it('400: two files', async () => {
@@ -292,9 +292,9 @@ describe('files.delete', () => {
     });
     const message = 'litellm.NotFoundError: NotFoundError: OpenAIException - gone';
     expect(await answerOf(await send(app, 'DELETE', `/v1/files/${id}`))).toEqual(refusal(404, message));
-    const before = upstream.received.length;
+    const requestsBefore = upstream.received.length;
     expect(await answerOf(await send(app, 'DELETE', `/v1/files/${id}`))).toEqual(noFile(id));
-    expect(upstream.received.length).toBe(before);
+    expect(upstream.received.length).toBe(requestsBefore);
   });
 
   it.each([
@@ -318,7 +318,7 @@ describe('files.list', () => {
     const key = await newKey(app, {});
     const ids: string[] = [];
     for (const purpose of ['evals', 'user_data', 'evals']) ids.unshift((await upload(app, { purpose }, { key })).id);
-    const before = upstream.received.length;
+    const requestsBefore = upstream.received.length;
     const list = async (query: string) => await answerOf(await send(app, 'GET', `${path}${query}`, { key }));
     const page = (data: readonly (string | undefined)[], has_more: boolean) => [
       200,
@@ -335,7 +335,7 @@ describe('files.list', () => {
     expect(await list(`?limit=2&after=${ids[1]}`)).toEqual(page(ids.slice(2), false));
     expect(await list('?order=asc&purpose=evals')).toEqual(page([ids[2], ids[0]], false));
     expect(await list('?purpose=none')).toEqual(page([], false));
-    expect(upstream.received.length).toBe(before);
+    expect(upstream.received.length).toBe(requestsBefore);
   });
 
   it.each([

@@ -39,10 +39,10 @@ describe.each(ROUTES_OF_A_FILE)('$row', ({ method, pathEnd }) => {
     const { id } = await upload(app, { purpose: 'x' }, { key: owner });
     const stranger = await newKey(app, {});
     const member = await newKey(app, { team_id: 'a-team' });
-    const before = upstream.received.length;
+    const requestsBefore = upstream.received.length;
     for (const key of [stranger, member]) expect(await answerOf(await ask(id, { key }))).toEqual(noFile(id));
     expect(await answerOf(await ask('file-none', { key: owner }))).toEqual(noFile('file-none'));
-    expect(upstream.received.length).toBe(before);
+    expect(upstream.received.length).toBe(requestsBefore);
   });
 
   it('200: another key of the team and an administrator can use a file of the team', async () => {

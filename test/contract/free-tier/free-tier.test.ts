@@ -8,7 +8,7 @@ import { catalogOf, startCatalogServer } from '../catalog/catalog-server.ts';
 /** 90 seconds before midnight UTC. */
 const CLOCK = { now: () => new Date('2026-11-21T23:58:30.000Z'), monotonicMs: () => 0 };
 /** HMAC-SHA256 of `192.0.2.1` with a key derived from the tests' admin key, computed with another program. */
-const HASH = 'b89abc538cbc943bc9140f3f3b384d8e71e4a27d31a5a2c43355795b3b11829d';
+const ADDRESS_HASH = 'b89abc538cbc943bc9140f3f3b384d8e71e4a27d31a5a2c43355795b3b11829d';
 
 let server: Awaited<ReturnType<typeof startCatalogServer>>;
 afterEach(() => server.close());
@@ -117,7 +117,7 @@ describe('freeTier.usage 200', () => {
     const usage = (used: number) => ({
       status: 200,
       limits: { 'cache-control': 'no-store' },
-      body: { ip_hash: HASH, requests_today: used, daily_limit: 3, remaining: 3 - used },
+      body: { ip_hash: ADDRESS_HASH, requests_today: used, daily_limit: 3, remaining: 3 - used },
     });
     expect(await get('/billing/usage')).toEqual(usage(0));
     expect(await get('/billing/usage')).toEqual(usage(0));

@@ -67,9 +67,9 @@ it(
     };
     await waitForMoreCalls(10);
     const release = await lockWrites(app);
-    const before = await totals(app);
+    const totalsBefore = await totals(app);
     await wait(AWAY_MS);
-    expect(await totals(app)).toEqual(before);
+    expect(await totals(app)).toEqual(totalsBefore);
     await release();
     await waitForMoreCalls(10);
     isDone = true;

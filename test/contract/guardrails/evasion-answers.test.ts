@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => guarded.stop());
 
 const CHAT = '/v1/chat/completions';
-const chatBody = (more: object = {}) => ({ model: 'chat', messages: [{ role: 'user', content: 'hi' }], ...more });
+const chatBody = (members: object = {}) => ({ model: 'chat', messages: [{ role: 'user', content: 'hi' }], ...members });
 
 /** Makes the upstream answer with this content type, and write a list of texts one by one. */
 function serve(type: string, answer: string | readonly string[]): void {
@@ -52,13 +52,15 @@ async function statusAndBody(
   return `${status} ${typeof answerBody === 'string' ? answerBody : JSON.stringify(answerBody)}`;
 }
 
-const completion = (message: object, more: object = {}): string =>
+const completion = (message: object, members: object = {}): string =>
   JSON.stringify({
     id: 'c',
     object: 'chat.completion',
     created: 1,
     model: 'up',
-    choices: [{ index: 0, message: { role: 'assistant', content: 'x', ...message }, finish_reason: 'stop', ...more }],
+    choices: [
+      { index: 0, message: { role: 'assistant', content: 'x', ...message }, finish_reason: 'stop', ...members },
+    ],
   });
 const chunk = (delta: object): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up', choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;

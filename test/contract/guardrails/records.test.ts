@@ -21,10 +21,10 @@ beforeAll(async () => {
 });
 afterAll(() => guarded.stop());
 
-const chat = (text: string, more: object = {}) => ({
+const chat = (text: string, members: object = {}) => ({
   model: 'chat',
   messages: [{ role: 'user', content: text }],
-  ...more,
+  ...members,
 });
 
 interface ReadSpan {

@@ -25,17 +25,17 @@ beforeAll(async () => {
 });
 afterAll(() => guarded.stop());
 
-const chat = (text: string, more: object = {}) => ({
+const chat = (text: string, members: object = {}) => ({
   model: 'chat',
   messages: [{ role: 'user', content: text }],
-  ...more,
+  ...members,
 });
 
 /** Names of the guardrails that block a call with their word. */
-async function blockingGuardrails(more: object, headers: Record<string, string> = {}): Promise<readonly string[]> {
+async function blockingGuardrails(members: object, headers: Record<string, string> = {}): Promise<readonly string[]> {
   const found: string[] = [];
   for (const name of ['first', 'second', 'always', 'model']) {
-    const { status } = await guarded.ask(CHAT, chat(`a ${name}-word`, more), headers);
+    const { status } = await guarded.ask(CHAT, chat(`a ${name}-word`, members), headers);
     if (status === 400) found.push(name);
   }
   return found;
@@ -123,8 +123,8 @@ describe('selection of guardrails', () => {
       { guardrails: [{ first: { extra_body: { a: 1 } } }] },
       "/chat/completions: The guardrail 'first' takes no parameters from a request.",
     ],
-  ])('400: an invalid list of guardrails: %j', async (more, message) => {
-    const answer = await guarded.ask(CHAT, chat('hi', more));
+  ])('400: an invalid list of guardrails: %j', async (members, message) => {
+    const answer = await guarded.ask(CHAT, chat('hi', members));
     expect(answer).toMatchObject({ status: 400, body: { error: { message, param: 'guardrails' } } });
     expect(guarded.upstreamRequests()).toEqual([]);
   });

@@ -12,14 +12,14 @@ let guarded: GuardedApp;
 let service: FaultServer;
 let reply: (path: string, body: unknown) => Reply;
 
-const chat = (guardrail: string, text: string, more: object = {}) => ({
+const chat = (guardrail: string, text: string, members: object = {}) => ({
   model: 'chat',
   messages: [
     { role: 'system', content: 'be kind' },
     { role: 'user', content: text },
   ],
   guardrails: [guardrail],
-  ...more,
+  ...members,
 });
 
 beforeAll(async () => {
@@ -251,8 +251,8 @@ describe('presidio', () => {
       if (path === '/analyze') return { body: text.includes(SECRET) ? findings('PERSON', 0.9) : [] };
       return { body: { text: text.replace(SECRET, '<PERSON>') } };
     };
-    const more = { include_guardrail_response: true };
-    const answer = await guarded.ask(CHAT, chat('presidio', `I am ${SECRET}`, more));
+    const listRuns = { include_guardrail_response: true };
+    const answer = await guarded.ask(CHAT, chat('presidio', `I am ${SECRET}`, listRuns));
     expect(guarded.upstreamRequests()[0]?.body).toContain('I am <PERSON>');
     expect(answer.body).toMatchObject({ guardrail_information: [{ masked_entity_count: { PERSON: 1 } }] });
   });

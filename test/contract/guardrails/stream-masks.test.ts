@@ -30,13 +30,13 @@ function stream(events: readonly string[]): void {
 
 const event = (value: { readonly type?: string; readonly [member: string]: unknown }): string =>
   `${value.type === undefined ? '' : `event: ${value.type}\n`}data: ${JSON.stringify(value)}\n\n`;
-const chunk = (delta: object, more: object = {}): string =>
+const chunk = (delta: object, members: object = {}): string =>
   event({
     id: 'c',
     object: 'chat.completion.chunk',
     created: 1,
     model: 'up',
-    choices: [{ index: 0, delta, finish_reason: null, ...more }],
+    choices: [{ index: 0, delta, finish_reason: null, ...members }],
   });
 
 async function statusAndBody(path: string, body: object, events: readonly string[]): Promise<string> {

@@ -20,7 +20,7 @@ beforeAll(async () => {
     decide = (answer) => response.end(JSON.stringify(answer));
     serviceAsked.resolve();
   });
-  const words = (more: object) => ({ mode: 'post_call', blocked_words: [{ keyword: 'classified' }], ...more });
+  const words = (members: object) => ({ mode: 'post_call', blocked_words: [{ keyword: 'classified' }], ...members });
   guarded = await startGuarded([
     contentFilter('after', words({})),
     contentFilter('whole', words({ streaming_end_of_stream_only: true })),
@@ -42,7 +42,12 @@ beforeEach(() => {
   serviceAsked = Promise.withResolvers();
 });
 
-const chat = (more: object) => ({ model: 'chat', stream: true, messages: [{ role: 'user', content: 'hi' }], ...more });
+const chat = (members: object) => ({
+  model: 'chat',
+  stream: true,
+  messages: [{ role: 'user', content: 'hi' }],
+  ...members,
+});
 const message = "Content blocked: keyword 'classified' detected";
 const TEN_WORDS = ['one ', 'two ', 'three ', 'four ', 'five ', 'six ', 'seven ', 'eight ', 'nine ', 'ten'];
 

@@ -97,11 +97,11 @@ describe('a body that arrives after its head', () => {
     const socket = open();
     socket.write(head(131_072));
     const [[serverSide], { request, response }] = await Promise.all([connected, exchange]);
-    const before = serverSide.bytesRead;
+    const bytesReadBefore = serverSide.bytesRead;
     await new Promise((resolve) => void socket.write('x'.repeat(131_072), resolve));
     for (let round = 0; round < 20; round += 1) await turn();
     expect(serverSide.isPaused()).toBe(true);
-    expect(serverSide.bytesRead - before).toBeLessThanOrEqual(65_536);
+    expect(serverSide.bytesRead - bytesReadBefore).toBeLessThanOrEqual(65_536);
     expect((await readBody(request, 200_000)).length).toBe(131_072);
     answer(response, 'ok');
     expect(String((await once(socket, 'data'))[0])).toMatch(answerPattern('ok', KEEP_ALIVE));
@@ -176,13 +176,13 @@ describe('a body that arrives after its head', () => {
       socket.write(head(bytesBelongTo === 'body' ? 120_000 : 0, path));
       bodies.push(Promise.resolve(readBody((await exchange).request, 200_000)).catch(() => null));
     }
-    const before = usedBytes();
+    const usedBytesBefore = usedBytes();
     for (let nth = 0; nth < 1_500; nth += 1) {
       for (const socket of sockets) socket.write('x');
       await turn();
     }
     // 20 sockets received 30,000 bytes. One Buffer for each byte would need more than 3 MB.
-    expect(usedBytes() - before).toBeLessThan(1_000_000);
+    expect(usedBytes() - usedBytesBefore).toBeLessThan(1_000_000);
     for (const socket of sockets) socket.destroy();
     await Promise.all(bodies);
   });

@@ -37,8 +37,8 @@ it('service.routes 200: paths with their methods', async () => {
 
 it('service.publicModels, service.publicModelPage 200: only published models', async () => {
   const names = (rows: unknown) => (rows as readonly Json[]).map((row) => row['model_group']);
-  const all = await get('/public/model_hub', '');
-  expect([all.status, names(all.body)]).toEqual([200, ['a', 'b']]);
+  const allModels = await get('/public/model_hub', '');
+  expect([allModels.status, names(allModels.body)]).toEqual([200, ['a', 'b']]);
   const page = await get('/public/v1/model_hub?page=2&page_size=1', '');
   expect({ ...page.body, data: names(page.body['data']) }).toEqual({
     data: ['b'],
@@ -57,7 +57,7 @@ it('service.publicModels, service.publicModelPage 200: only published models', a
     links: { next: '/public/v1/model_hub?page=2&page_size=1' },
   });
   expect((await get('/public/v1/model_hub', '')).body).toEqual({
-    data: all.body,
+    data: allModels.body,
     meta: { total_count: 2, page: 1, page_size: 50, total_pages: 1 },
     links: {
       self: '/public/v1/model_hub?page=1',
@@ -67,7 +67,7 @@ it('service.publicModels, service.publicModelPage 200: only published models', a
       last: '/public/v1/model_hub?page=1',
     },
   });
-  expect(JSON.stringify(all.body)).not.toContain('api_base');
+  expect(JSON.stringify(allModels.body)).not.toContain('api_base');
 });
 
 it('service.publicModelPage 422: an invalid page number', async () => {

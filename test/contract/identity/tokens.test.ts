@@ -125,7 +125,7 @@ describe('a signed token', () => {
   });
 
   it('401: unknown key ids cause at most one read of the key set', async () => {
-    const before = issuer.state.reads;
+    const readsBefore = issuer.state.reads;
     const { privateKey } = await generateKeyPair('RS256');
     const tokens = await Promise.all(
       Array.from({ length: 30 }, (_, index) =>
@@ -134,7 +134,7 @@ describe('a signed token', () => {
     );
     const statuses = await Promise.all(tokens.map(async (token) => (await statusAndError(token)).status));
     expect(statuses.every((status) => status === 401)).toBe(true);
-    expect(issuer.state.reads - before).toBeLessThanOrEqual(1);
+    expect(issuer.state.reads - readsBefore).toBeLessThanOrEqual(1);
   });
 });
 
