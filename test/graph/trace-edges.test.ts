@@ -147,7 +147,7 @@ it('a call has the spend row with its response id, also when the row belongs to 
     costSource: 'GATEWAY',
     spendRow: { gatewayCallId: 'far' },
   });
-  // The cost of the agent is the cost of the row `far` (0.000125, the default of a sample row) plus 5 picodollars of the
-  // gateway call below the agent. The span of that call has no agent name.
+  // The agent costs 0.000125 USD of the row `far`, the default of a sample row, and 5 picodollars of the gateway call
+  // below the agent. The span of that call has no agent name.
   expect(trace?.agents?.[0]).toMatchObject({ costUsd: '0.000125000005', pricedCalls: 2, estimatedCalls: 0 });
 });

@@ -51,15 +51,15 @@ const CALLERS: Readonly<
 > = {
   key: async () => ({ key: await newKey(app, SOFT_BUDGET) }),
   async team(team_id) {
-    await manage('/team/new', { team_id, ...SOFT });
+    await manage('/team/new', { team_id, ...SOFT_BUDGET });
     return { key: await issuer.token({ sub: 'any', teams: [team_id] }, { alg: 'ES256' }) };
   },
   async internal_user(user_id) {
-    await manage('/user/new', { user_id, auto_create_key: false, ...SOFT });
+    await manage('/user/new', { user_id, auto_create_key: false, ...SOFT_BUDGET });
     return { key: await issuer.token({ sub: user_id }, { alg: 'ES256' }) };
   },
   async customer(user_id) {
-    await manage('/customer/new', { user_id, ...SOFT });
+    await manage('/customer/new', { user_id, ...SOFT_BUDGET });
     return { key: await newKey(app, {}), headers: { 'x-litellm-customer-id': user_id } };
   },
 };
