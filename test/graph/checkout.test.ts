@@ -44,7 +44,7 @@ async function call<Data, Variables>(
 const catalogStatus = async (key: string): Promise<number> =>
   (await fetch(`${app.url}/model_catalog?page_size=1`, { headers: { 'x-api-key': key } })).status;
 
-/** Starts a purchase through the graph; with `paid`, pays it and reads its key. */
+/** Starts a purchase through the graph. Pays a `paid` purchase, and reads its key. */
 async function purchase(end: 'paid' | 'unpaid') {
   const { data } = await call(CreateCheckoutDocument, {}, { key: null });
   if (!('url' in data.createCheckout)) throw new Error(JSON.stringify(data));

@@ -38,7 +38,7 @@ const QUESTIONS: DecideInput['questions'] = [
 ];
 
 it('a decision has an answer of the type of each question, and a cost', async () => {
-  // The upstream does not answer the last question, so it is refused.
+  // A question that the upstream does not answer is refused, here the last one.
   const answers = {
     0: { type: 'noul', noul: 0.9 },
     1: { type: 'choice', choice: 'ops', confidence: 0.5, probabilities: { ops: 0.75, true: 0.25 } },

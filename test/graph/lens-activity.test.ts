@@ -29,7 +29,7 @@ const PREVIEW = `query ($input: LensSamplePreviewInput!) { lensSamplePreview(inp
 
 describe('the preview of a sample', () => {
   it('equals the page of the HTTP route, with the traces', async () => {
-    // 50 percent of the eight agent runs are four. The size limits them to three.
+    // 50 percent of the eight agent runs are four. `sampleSize` limits them to three.
     const selection = { samplePercent: 50, sampleSize: 3 };
     const { data } = await ask(PREVIEW, { input: { selection } });
     const { body } = await send('POST', '/lens/preview/sample', {

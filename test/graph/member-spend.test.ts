@@ -45,7 +45,7 @@ describe('resetMemberSpend', () => {
     const request = { id: 's2', userId: 'tom', resetToUsd: '0' };
     for (const otherKey of [await key({ user_id: 'tom' }), await key({ user_id: 'eve' })])
       expect(await reset(request, otherKey)).toBe('FORBIDDEN');
-    // The spend so far is 0, and a reset sets it to at least 0 and at most the spend so far.
+    // A reset sets the spend to an amount from 0 to the current spend, which is 0 here.
     for (const resetToUsd of ['1', '-1'])
       expect(await reset({ ...request, resetToUsd })).toEqual({ __typename: 'InvalidInputError' });
     for (const resetToUsd of ['much', '1e1000'])

@@ -111,7 +111,7 @@ describe('node', () => {
   it('reads the span of the owner in the id when two keys sent the same span id', async () => {
     await graph.ingest(OTHER_TEAM_KEY, aSpan({ name: 'another' }));
     const otherSpan = idOf(`Span:${traceId(1)}:${spanId(1)}:${traceRefOf(OTHER_TEAM_KEY, traceId(1))}`);
-    // A trace id without an owner is that of the merged trace, here with the span ids 1 and 2.
+    // A trace id without an owner names the merged trace, here with the span ids 1 and 2.
     const { data } = await nodes([SPAN, otherSpan, idOf(`Trace:${traceId(1)}`)]);
     expect(data.nodes).toMatchObject([{ name: 'root' }, { name: 'another' }, { spanCount: 2 }]);
   });

@@ -3,7 +3,7 @@ import { type Json, tenancyClient } from '../support/tenancy-client.ts';
 
 const { send, key, get } = tenancyClient({ config: { general_settings: { demo_model: true } } });
 
-/** Runs one mutation. Returns its result. After a request error, returns its code, or its message if it has no code. */
+/** Runs one mutation. Returns its result, the code of a request error, or the message of an error without a code. */
 async function mutate(field: string, input: object, selection: string, secret?: string): Promise<unknown> {
   const type = `${field[0]?.toUpperCase()}${field.slice(1)}`;
   const inputTypes: Readonly<Record<string, string>> = {

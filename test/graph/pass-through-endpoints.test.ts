@@ -43,7 +43,7 @@ const change = async (name: 'create' | 'update' | 'delete', input: object, key?:
   return (answer[field] ?? answer) as Record<string, unknown>;
 };
 
-/** The endpoint as the HTTP API shows it; undefined when it does not exist. */
+/** The endpoint as the HTTP API shows it. Undefined when no endpoint has the id. */
 const overHttp = async (id: string): Promise<unknown> => {
   const answer = await app.call('GET', `/config/pass_through_endpoint?endpoint_id=${id}`);
   return ((await answer.json()) as { endpoints: unknown[] }).endpoints[0];

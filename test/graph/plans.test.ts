@@ -165,7 +165,7 @@ describe('a query', () => {
   it('is answered after failed requests of the same query', async () => {
     const query = 'query Q($mode: String) { catalogEntries(first: 1, filter: { model: $mode }) { totalCount } }';
     const expected = await answerTo(unplanned, query, { mode: 're:(' });
-    // More rounds than the 16 requests that are answered without the plan after it has failed.
+    // After a failure of its plan, 16 requests of a query are answered without the plan. 20 rounds are more.
     for (let round = 0; round < 20; round += 1) {
       expect(await answerTo(planned, query, { mode: 're:(' })).toEqual(expected);
       expect((await answerTo(planned, query, { mode: 'model-1' }))[0]).toBe(200);

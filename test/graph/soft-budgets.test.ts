@@ -21,7 +21,7 @@ afterAll(async () => {
   await webhook.stop();
 });
 
-/** Functions, by scope, that create a caller whose only limit is a soft budget. */
+/** Functions by scope. Each creates a caller with no limit except a soft budget. */
 const SCOPES: Readonly<Record<string, (id: string, budget: object) => Promise<{ key: string; fields?: object }>>> = {
   KEY: async (id, softBudget) => ({ key: await calls.newKey({ key_alias: id, ...softBudget }) }),
   async TEAM(team_id, softBudget) {

@@ -40,7 +40,7 @@ describe('Trace.spans', () => {
         spans?.pageInfo.startCursor,
         spans?.pageInfo.endCursor,
       ]);
-      // These pages only continue forwards: they do not report a previous page.
+      // Pages of spans only continue forwards, and report no previous page.
       expect(spans?.pageInfo.hasPreviousPage).toBe(false);
       pages.push(idsOf(spans?.nodes));
       after = spans?.pageInfo.hasNextPage ? (spans.pageInfo.endCursor ?? null) : null;

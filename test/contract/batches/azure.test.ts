@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 import { answerOf, formOf, lineFor, newKey, send } from '../files/file-client.ts';
 import { spansIn } from '../inference/trace-spans.ts';
 
-/** Azure account. Its batches report no usage unless a test adds it. */
+/** Azure account. Batches report no usage unless a test adds usage. */
 let azure: FaultServer;
 let app: TestApp;
 /** Members of a batch in the next answers of the account. */

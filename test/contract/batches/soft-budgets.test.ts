@@ -45,7 +45,7 @@ async function manage(path: string, draft: object): Promise<void> {
   expect([path, answer.status]).toEqual([path, 200]);
 }
 
-/** Functions, by alert group, that make a caller whose only limit is a soft budget. */
+/** Functions by alert group. Each creates a caller with no limit except a soft budget. */
 const CALLERS: Readonly<
   Record<string, (id: string) => Promise<{ readonly key: string; readonly headers?: Record<string, string> }>>
 > = {

@@ -34,7 +34,7 @@ const patch = (name: string, body: unknown, callerKey?: string) =>
 const statusOf = async (model: string): Promise<number> => (await post('/v1/chat/completions', chat(model))).status;
 
 it('credentials.create 200: stores given values, or copies those of a model', async () => {
-  // 503: the credential of the model does not exist. 500: it exists, but the upstream refuses connections.
+  // 503: the credential of the model does not exist. 500: the credential exists, but the upstream refuses connections.
   expect(await statusOf('named')).toBe(503);
   expect(await post('/credentials', C1)).toEqual(success('created'));
   expect(await statusOf('named')).toBe(500);

@@ -9,7 +9,7 @@ const model = (name: string, upstream: string) => ({
 const { get, key } = tenancyClient({
   config: {
     general_settings: { demo_model: false },
-    // The built-in catalog has a deprecation date for the upstream model of `old`. It does not have that of `new`.
+    // The built-in catalog has a deprecation date for the upstream model of `old`, and does not contain the other one.
     model_list: [model('old', 'openai/gpt-4-0613'), model('new', 'openai/not-in-catalog')],
   },
 });

@@ -40,7 +40,7 @@ export function teamModelCalls() {
       },
       options.callerKey,
     );
-  /** Status of a call, and the credential that the upstream received. Null if it received no request. */
+  /** Status of a call, and the credential that the upstream received: null if no request reached the upstream. */
   async function statusAndCredential(model: string, callerKey?: string): Promise<readonly [number, string | null]> {
     const requestCount = upstream.requests().length;
     const { status } = await post('/v1/chat/completions', chat(model), callerKey);

@@ -150,12 +150,12 @@ describe('generic_guardrail_api', () => {
 
   it('400: the error has the reason of the service, for a block before and during the call', async () => {
     reply = () => ({ body: { action: 'BLOCKED', blocked_reason: 'not today' } });
-    const before = await guarded.ask(CHAT, chat('closed', 'hi'));
+    const beforeCall = await guarded.ask(CHAT, chat('closed', 'hi'));
     const error = { message: 'not today', type: 'invalid_request_error', param: null, code: '400' };
-    expect([before.status, before.body, guarded.upstreamRequests()]).toEqual([400, { error }, []]);
-    const during = await guarded.ask(CHAT, chat('during', 'hi'));
-    expect([during.status, during.body]).toEqual([400, { error }]);
-    expect(during.headers['x-litellm-applied-guardrails']).toBe('during');
+    expect([beforeCall.status, beforeCall.body, guarded.upstreamRequests()]).toEqual([400, { error }, []]);
+    const duringCall = await guarded.ask(CHAT, chat('during', 'hi'));
+    expect([duringCall.status, duringCall.body]).toEqual([400, { error }]);
+    expect(duringCall.headers['x-litellm-applied-guardrails']).toBe('during');
   });
 
   it('400: a service that returns fewer texts than it received; the upstream is not called', async () => {

@@ -7,7 +7,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 let app: TestApp;
 beforeAll(async () => {
   app = await startApp();
-  // The first request builds the graph, so that the requests of the tests do not wait for it.
+  // The first request builds the graph. The requests of the tests do not wait for this.
   await (await app.call('POST', '/graphql', { query: '{ __typename }' })).text();
 });
 afterAll(() => app.stop());

@@ -140,7 +140,7 @@ describe.each(CASES)('switched off: %s;', (_name, env) => {
     // If query plans are on, the second and third answers use the plan of the first.
     for (let times = 0; times < 3; times += 1) expect(await recentTraces()).toEqual(traces);
     await expect.poll(() => feeds.updates((traceId) => traceId === TRACE_ID), POLLING).toEqual([[2], [2]]);
-    /** Whether a trace is that of the chat. The other traces are that of the export above and those of `openFeeds`. */
+    /** Whether a trace is the trace of the chat, not of the export above or of an export of `openFeeds`. */
     const isOfCall = (traceId: string): boolean => traceId !== TRACE_ID && !traceId.startsWith('0000');
     await expect.poll(() => feeds.updates(isOfCall), POLLING).toEqual([[1], [1]]);
     const logs = await app.call('GET', '/spend/logs');
