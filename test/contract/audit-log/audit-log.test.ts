@@ -228,7 +228,7 @@ describe('changes by background tasks', () => {
     await post('/team/new', { team_id: 'resets', max_budget: 1, budget_duration: '1s' });
     const secret = await key({ key_alias: 'resets', max_budget: 1, budget_duration: '1s' });
     expect(secret).toMatch(/^sk-/);
-    /** Whether the end of the budget window changed, by entry. `table` is a table name or a noun, for example `team`. */
+    /** Whether the end of the budget window changed, by entry. `table` is a table or a noun, for example `team`. */
     const windowChanges = async (table: string, search: string) =>
       (await entries(`table_name=${table}&action=updated&${search}`)).map(
         ({ before_value, updated_values }) => before_value?.['budget_reset_at'] !== updated_values?.['budget_reset_at'],
