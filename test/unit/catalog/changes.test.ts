@@ -34,7 +34,7 @@ function walkBack(
     if (op === 'added') state.delete(entryId);
     else if (op === 'removed') state.set(entryId, old as WatchedFields);
     else {
-      const { [field ?? '']: _now, ...others } = state.get(entryId) ?? {};
+      const { [field ?? '']: _laterValue, ...others } = state.get(entryId) ?? {};
       state.set(entryId, old === null ? others : { ...others, [field ?? '']: old });
     }
   }
@@ -118,7 +118,7 @@ describe('the difference of two states', () => {
 
   it('compares tables of prices by their values', () => {
     expect(isEquivalent({ a: [1, { b: 2 }], c: null }, { c: null, a: [1, { b: 2 }] })).toBe(true);
-    for (const other of [
+    for (const different of [
       { a: [1, { b: 3 }] },
       { a: { 0: 1, 1: { b: 2 } } },
       { a: [1] },
@@ -126,7 +126,7 @@ describe('the difference of two states', () => {
       null,
       '1',
     ])
-      expect(isEquivalent({ a: [1, { b: 2 }] }, other)).toBe(false);
+      expect(isEquivalent({ a: [1, { b: 2 }] }, different)).toBe(false);
     expect(isEquivalent(1e-6, '1e-6')).toBe(false);
   });
 
@@ -141,8 +141,8 @@ describe('the difference of two states', () => {
         return {};
       },
     }));
-    const other = { id: 'b', provider: null, mode: 'chat', row: {} };
-    const later = aSnapshot('later', [entries[0] as (typeof entries)[0], other]);
+    const changedEntry = { id: 'b', provider: null, mode: 'chat', row: {} };
+    const later = aSnapshot('later', [entries[0] as (typeof entries)[0], changedEntry]);
     expect(changesBetween(stateOfSnapshot(aSnapshot('earlier', entries)), later)).toHaveLength(1);
     expect(readRows).toEqual(['b']);
   });
@@ -157,7 +157,9 @@ describe('the difference of two states', () => {
 
   it('is split into parts of at most a hundred entries', () => {
     const rows = (price: number) =>
-      Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`m${at}`, { input_cost_per_token: price + at }]));
+      Object.fromEntries(
+        Array.from({ length: 5_000 }, (_, index) => [`m${index}`, { input_cost_per_token: price + index }]),
+      );
     const parts = [...compareStates(stateOfSnapshot(snapshotOfRows('1', rows(0))), snapshotOfRows('2', rows(1)))];
     expect(parts.flat()).toHaveLength(5_000);
     expect(Math.max(...parts.map(({ length }) => length))).toBe(100);
@@ -180,7 +182,7 @@ describe('the difference of two states', () => {
       Object.fromEntries(names.filter(() => random(3) > 0).map((name) => [name, values[random(values.length)]]));
     const aMap = () =>
       Object.fromEntries(
-        Array.from({ length: 40 }, (_, at) => [`m${at}`, aRow()] as const).filter(() => random(4) > 0),
+        Array.from({ length: 40 }, (_, index) => [`m${index}`, aRow()] as const).filter(() => random(4) > 0),
       );
     for (let round = 0; round < 200; round += 1) {
       const [earlier, later] = [snapshotOfRows('earlier', aMap()), snapshotOfRows('later', aMap())];

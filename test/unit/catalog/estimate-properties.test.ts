@@ -78,10 +78,10 @@ describe.each(workloads.map((workload, index) => [index, workload] as const))(
       const reasoningTokens = 1 + Math.floor(workload.outputTokens / 2);
       const outputTokens = 2 * reasoningTokens;
       const usage = { inputTokens, outputTokens, reasoningTokens, cacheReadTokens: 0, cacheWriteTokens: 0 };
-      const plain = { cacheHitRate: NO_SHARE, cacheWriteRate: NO_SHARE, batchShare: NO_SHARE };
+      const withoutCacheAndBatch = { cacheHitRate: NO_SHARE, cacheWriteRate: NO_SHARE, batchShare: NO_SHARE };
       const singleRequest = {
         ...workload,
-        ...plain,
+        ...withoutCacheAndBatch,
         requests: 1,
         outputTokens,
         reasoningShare: shareFrom('share', '0.5'),
@@ -149,7 +149,7 @@ describe.each(workloads.map((workload, index) => [index, workload] as const))(
       expect(ranked.length + unpriced + tooSmall).toBe(matching.length);
       expect(new Set(ranked).size).toBe(ranked.length);
       const totals = ranked.map((entry) => totalOf(entry, workload) ?? -1n);
-      expect(totals).toEqual(totals.toSorted((left, right) => (left < right ? -1 : Number(left > right))));
+      expect(totals).toEqual(totals.toSorted((left, right) => Number(left - right)));
       expect(totals.includes(-1n)).toBe(false);
     });
   },

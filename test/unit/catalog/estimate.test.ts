@@ -268,12 +268,12 @@ describe('an estimate', () => {
       ['OFF_PEAK_PRICES_IGNORED'],
     ],
   ] as const)('has the expected notes for %s', (_case, row, work, notes) => {
-    expect(estimate(entry('it', row), work)?.notes).toEqual(notes);
+    expect(estimate(entry('m', row), work)?.notes).toEqual(notes);
   });
 
   it('bills cached tokens in full where the row denies caching or does not state it', () => {
     const denied = { ...PRICED, cache_read_input_token_cost: 0, supports_prompt_caching: false };
-    const totals = [PRICED, denied].map((row) => readable(estimate(entry('it', row), cached))?.total);
+    const totals = [PRICED, denied].map((row) => readable(estimate(entry('m', row), cached))?.total);
     expect(totals).toEqual(['0.00012', '0.00012']);
   });
 });

@@ -43,8 +43,8 @@ const ENTRIES = [
   entry('azure/gpt-4o', 'azure', { input_cost_per_token: 2.5e-6, supports_vision: true }),
 ];
 const models = joinModels(ENTRIES);
-const [first] = models.all;
-if (!first) throw new Error('There is no model.');
+const [gpt4o] = models.all;
+if (!gpt4o) throw new Error('There is no model.');
 
 describe('joining entries to models', () => {
   it('orders models by their first offer, and offers as in the catalog', () => {
@@ -55,20 +55,20 @@ describe('joining entries to models', () => {
   });
   it('finds a model by name, by the id of an offer, and by an entry', () => {
     expect([models.find('gpt-4o'), models.find('azure/eu/GPT-4o'), models.find('openrouter/openai/gpt-4o')]).toEqual([
-      first,
-      first,
-      first,
+      gpt4o,
+      gpt4o,
+      gpt4o,
     ]);
     expect([models.find('gpt-4'), models.find('')]).toEqual([null, null]);
-    expect([models.of(ENTRIES[3] as CatalogEntry), models.of(entry('gone', null))]).toEqual([first, null]);
+    expect([models.of(ENTRIES[3] as CatalogEntry), models.of(entry('gone', null))]).toEqual([gpt4o, null]);
   });
   it('has the providers, modes, capabilities and largest context window of all offers', () => {
     expect({
-      providers: providersOf(first),
-      modes: modesOf(first),
-      all: capabilitiesOf(first, 'all'),
-      any: capabilitiesOf(first, 'any'),
-      window: maxContextWindowOf(first),
+      providers: providersOf(gpt4o),
+      modes: modesOf(gpt4o),
+      all: capabilitiesOf(gpt4o, 'all'),
+      any: capabilitiesOf(gpt4o, 'any'),
+      window: maxContextWindowOf(gpt4o),
     }).toEqual({
       providers: ['openai', 'azure', 'github_copilot'],
       modes: ['chat', 'responses'],
@@ -78,7 +78,7 @@ describe('joining entries to models', () => {
     });
   });
   it('finds the cheapest offer with a price above zero, and the first of several equally cheap offers', () => {
-    expect([cheapestOf(first, 'input')?.id, cheapestOf(first, 'output')?.id]).toEqual(['gpt-4o', 'azure/eu/gpt-4o']);
+    expect([cheapestOf(gpt4o, 'input')?.id, cheapestOf(gpt4o, 'output')?.id]).toEqual(['gpt-4o', 'azure/eu/gpt-4o']);
     const embedding = models.find('text-embedding-3');
     expect(embedding && [cheapestOf(embedding, 'input'), maxContextWindowOf(embedding)]).toEqual([null, null]);
   });

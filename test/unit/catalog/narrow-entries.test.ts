@@ -57,8 +57,8 @@ describe('narrowing entries', () => {
     expect(idsFor({ maxOutputPrice: pricePerTokenFrom('0') })).toEqual(['free']);
   });
   it('applies an input and an output price ceiling together', () => {
-    const both = { maxInputPrice: pricePerTokenFrom('1.2'), maxOutputPrice: pricePerTokenFrom('0.4') };
-    expect(idsFor(both)).toEqual(['cheap', 'free']);
+    const bothCeilings = { maxInputPrice: pricePerTokenFrom('1.2'), maxOutputPrice: pricePerTokenFrom('0.4') };
+    expect(idsFor(bothCeilings)).toEqual(['cheap', 'free']);
   });
   it('applies a minimum context window, which is `max_tokens` for entries without `max_input_tokens`', () => {
     expect(idsFor({ minContextWindow: 128_000 })).toEqual(['cheap', 'tiered']);
@@ -72,12 +72,12 @@ describe('narrowing entries', () => {
   });
   it('splits by deprecation date from midnight UTC, and reads an invalid date as none', () => {
     const midnight = new Date('2026-11-21T00:00:00Z');
-    const after = new Date('2026-11-21T00:00:00.001Z');
+    const justAfterMidnight = new Date('2026-11-21T00:00:00.001Z');
     expect(idsFor({ deprecatedBefore: midnight })).toEqual(['unpriced']);
-    expect(idsFor({ deprecatedBefore: after })).toEqual(['cheap', 'unpriced']);
+    expect(idsFor({ deprecatedBefore: justAfterMidnight })).toEqual(['cheap', 'unpriced']);
     expect(idsFor({ notDeprecatedBefore: midnight })).toEqual(['cheap', 'expensive', 'free', 'tiered']);
-    expect(idsFor({ notDeprecatedBefore: after })).toEqual(['expensive', 'free', 'tiered']);
-    expect(idsFor({ notDeprecatedBefore: after, deprecatedBefore: after })).toEqual([]);
+    expect(idsFor({ notDeprecatedBefore: justAfterMidnight })).toEqual(['expensive', 'free', 'tiered']);
+    expect(idsFor({ notDeprecatedBefore: justAfterMidnight, deprecatedBefore: justAfterMidnight })).toEqual([]);
   });
 });
 

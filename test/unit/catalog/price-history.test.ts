@@ -113,11 +113,11 @@ describe('the price at an instant', () => {
     const history = aHistory({ changes, fields: null });
     expect(byDay(history, [20, 21, 22, 24, 25, 26, 27, 28])).toEqual([1, 1, '?', '?', 2, 2, '?', '-']);
     expect(listed(history, [20, 22, 24, 26, 27, 28])).toEqual([true, true, true, true, null, false]);
-    const other = aHistory({
+    const outputChangedInGap = aHistory({
       changes: [{ ...changed(25, 1, 2, OUTPUT), ...gapFromDay22 }],
       fields: { [INPUT]: 5, [OUTPUT]: 2 },
     });
-    expect(byDay(other, [22, 24, 25])).toEqual([5, 5, 5]);
+    expect(byDay(outputChangedInGap, [22, 24, 25])).toEqual([5, 5, 5]);
     expect(priceStepsOf(history, { from: day(21), to: day(27) }, NOW)).toEqual([
       { field: INPUT, from: day(21), to: day(22), value: 1 },
       { field: INPUT, from: day(25), to: day(27), value: 2 },
@@ -144,8 +144,8 @@ describe('the price at an instant', () => {
       listed: null,
       prices: [],
     });
-    const other = aHistory({ changes: [changed(3, true, false, 'supports_vision')], fields: { rpm: 1 } });
-    expect(pricesAt(other, day(25), NOW).prices).toEqual([]);
+    const withoutPrices = aHistory({ changes: [changed(3, true, false, 'supports_vision')], fields: { rpm: 1 } });
+    expect(pricesAt(withoutPrices, day(25), NOW).prices).toEqual([]);
   });
 
   it('is known up to a recorded change whose time is later than now, and not after it', () => {
@@ -200,9 +200,9 @@ describe('the steps of a price', () => {
     const steps = priceStepsOf(history, { from: null, to: null }, NOW);
     expect(steps.length).toBeGreaterThan(6);
     for (const { field, from, to, value } of steps)
-      for (const at of [from, new Date((to ?? NOW).getTime() - 1)]) {
-        const then = pricesAt(history, at, NOW).prices.find((price) => price.field === field);
-        expect(then).toEqual({ field, known: true, value });
+      for (const instant of [from, new Date((to ?? NOW).getTime() - 1)]) {
+        const priceThen = pricesAt(history, instant, NOW).prices.find((price) => price.field === field);
+        expect(priceThen).toEqual({ field, known: true, value });
       }
   });
 });

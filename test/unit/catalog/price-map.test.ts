@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mapFault, modelsOfMap } from '../../../src/domain/catalog/price-map.ts';
 
-const models = (count: number) => Array.from({ length: count }, (_, at) => [`m${at}`, {}] as const);
+const models = (count: number) => Array.from({ length: count }, (_, index) => [`m${index}`, {}] as const);
 
 describe('a price map', () => {
   it('has its rows as models, without documentation, rules and values that are not rows', () => {

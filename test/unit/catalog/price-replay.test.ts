@@ -23,18 +23,18 @@ const isAboutPrices = ({ field }: CatalogChange): boolean => field === null || f
 function historiesOf(states: readonly CatalogSnapshot[]): ReadonlyMap<string, EntryHistory> {
   const changes = states.slice(1).flatMap((later, index) => {
     const earlier = states[index] ?? later;
-    const at = new Date(index + 1);
+    const detectedAt = new Date(index + 1);
     return [...compareStates(stateOfSnapshot(earlier), later)]
       .flat()
-      .flatMap((difference) => changesOf(difference, { at, notBefore: null, snapshotId: later.id }));
+      .flatMap((difference) => changesOf(difference, { at: detectedAt, notBefore: null, snapshotId: later.id }));
   });
   const byEntry = Map.groupBy(changes.filter(isAboutPrices), ({ entryId }) => entryId);
-  const last = states.at(-1);
+  const latestState = states.at(-1);
   const spans: readonly HistorySpan[] = [{ source: 'recorded', from: new Date(0), to: null }];
   const ids = new Set(states.flatMap(({ entries }) => entries.map(({ id }) => id)));
   return new Map(
     [...ids].map((entryId) => {
-      const entry = last?.find(entryId) ?? null;
+      const entry = latestState?.find(entryId) ?? null;
       const fields = entry === null ? null : watchedFieldsOf(entry);
       return [entryId, { entryId, changes: byEntry.get(entryId) ?? [], complete: true, fields, spans }];
     }),
@@ -89,9 +89,9 @@ describe('prices replayed from history', () => {
     const aRow = () =>
       Object.fromEntries(names.filter(() => random(3) > 0).map((name) => [name, values[random(values.length)]]));
     for (let round = 0; round < 100; round += 1) {
-      const states = Array.from({ length: 8 }, (_, at) =>
+      const states = Array.from({ length: 8 }, (_, index) =>
         snapshotOfRows(
-          `s${at}`,
+          `s${index}`,
           Object.fromEntries(['a', 'b', 'c'].filter(() => random(4) > 0).map((id) => [id, aRow()])),
         ),
       );
@@ -116,8 +116,8 @@ describe('prices replayed from history', () => {
         const read = readChangeLine(line, NOW);
         return 'change' in read ? read.change : [];
       });
-    const [first, last] = [changes[0]?.at ?? NOW, changes.at(-1)?.at ?? NOW];
-    const spans: readonly HistorySpan[] = [{ source: 'imported', from: first, to: last }];
+    const [start, end] = [changes[0]?.at ?? NOW, changes.at(-1)?.at ?? NOW];
+    const spans: readonly HistorySpan[] = [{ source: 'imported', from: start, to: end }];
     // Both instants are later than the imported history, so their prices are unknown.
     const [gap, future] = [new Date('2026-09-01'), new Date('2027-01-01')];
     const results = [...Map.groupBy(changes.filter(isAboutPrices), ({ entryId }) => entryId)].flatMap(
@@ -125,7 +125,7 @@ describe('prices replayed from history', () => {
         const history = { entryId, changes: changesOfEntry, complete: true, fields: null, spans };
         return changesOfEntry.flatMap(({ at, field, old, new: updated }) => {
           // The history begins at the first change, so it has no instant before it.
-          const justBefore = at > first ? new Date(at.getTime() - 1) : null;
+          const justBefore = at > start ? new Date(at.getTime() - 1) : null;
           if (field === null || justBefore === null) return [];
           const replayed = [justBefore, at, gap, future].map((instant) => {
             const price = pricesAt(history, instant, NOW).prices.find((candidate) => candidate.field === field);

@@ -56,7 +56,7 @@ describe('a new field', () => {
 
 describe('nested prices', () => {
   const tiers = (...prices: readonly number[]) =>
-    prices.map((price, at) => ({ input_cost_per_token: price, range: [at * 128_000, (at + 1) * 128_000] }));
+    prices.map((price, index) => ({ input_cost_per_token: price, range: [index * 128_000, (index + 1) * 128_000] }));
 
   it('are checked separately, and quarantined together', () => {
     const [before, now] = [{ tiered_pricing: tiers(1e-6, 2e-6) }, { tiered_pricing: tiers(1e-6, 2e-5) }];

@@ -11,21 +11,21 @@ const aState = (id: string, entries: readonly CatalogEntry[]): CatalogSnapshot =
 function readableAfterReplacing(states: readonly CatalogSnapshot[], waitMs = 0): readonly string[] {
   let nowMs = 0;
   const recentStates = createRecentStates({ now: () => new Date(0), monotonicMs: () => nowMs });
-  for (const [at, state] of states.slice(0, -1).entries()) {
+  for (const [index, state] of states.slice(0, -1).entries()) {
     nowMs += 1_000;
-    recentStates.add(state, states[at + 1] as CatalogSnapshot);
+    recentStates.add(state, states[index + 1] as CatalogSnapshot);
   }
   nowMs += waitMs;
   return [...new Set(states)].filter((state) => recentStates.find(state.id) === state).map(({ id }) => id);
 }
 
 describe('states that were replaced', () => {
-  const shared = Array.from({ length: 100 }, (_, at) => anEntry(`e${at}`));
-  const small = (count: number): readonly CatalogSnapshot[] =>
-    Array.from({ length: count }, (_, at) => aState(`s${at}`, [...shared, anEntry('own')]));
+  const sharedEntries = Array.from({ length: 100 }, (_, index) => anEntry(`e${index}`));
+  const smallStates = (count: number): readonly CatalogSnapshot[] =>
+    Array.from({ length: count }, (_, index) => aState(`s${index}`, [...sharedEntries, anEntry('own')]));
 
   it('can be read for ten minutes', () => {
-    const states = small(3);
+    const states = smallStates(3);
     // `s0` is replaced one second before the wait begins, and `s1` when it begins.
     expect([
       readableAfterReplacing(states, 598_999),
@@ -35,20 +35,27 @@ describe('states that were replaced', () => {
   });
   it('can be read if they are among the last sixteen', () => {
     // `s0` to `s18` are replaced.
-    expect(readableAfterReplacing(small(20))).toEqual(Array.from({ length: 16 }, (_, at) => `s${at + 3}`));
+    expect(readableAfterReplacing(smallStates(20))).toEqual(Array.from({ length: 16 }, (_, index) => `s${index + 3}`));
   });
   it('can be read in a smaller number when they share few entries; the last replaced state can always be read', () => {
-    const big = (id: string, count: number) =>
+    const stateOfSize = (id: string, count: number) =>
       aState(
         id,
-        Array.from({ length: count }, (_, at) => anEntry(`${at}`)),
+        Array.from({ length: count }, (_, index) => anEntry(`${index}`)),
       );
-    const states = [big('a', 3_000), big('b', 4_000), big('c', 4_000), big('d', 10), big('e', 9_000), aState('f', [])];
+    const states = [
+      stateOfSize('a', 3_000),
+      stateOfSize('b', 4_000),
+      stateOfSize('c', 4_000),
+      stateOfSize('d', 10),
+      stateOfSize('e', 9_000),
+      aState('f', []),
+    ];
     // The replaced states may have 8,000 entries together that no other state shares.
     expect([readableAfterReplacing(states.slice(0, 4)), readableAfterReplacing(states)]).toEqual([['b', 'c'], ['e']]);
   });
   it('do not include the current state, also when it was replaced before', () => {
-    const [a, b] = [aState('a', shared), aState('b', [])];
+    const [a, b] = [aState('a', sharedEntries), aState('b', [])];
     expect(readableAfterReplacing([a, b, a, b])).toEqual(['a']);
   });
 });

@@ -151,6 +151,7 @@ describe('recording the catalog', () => {
       ['only3', null, { rpm: 1 }],
       ['only2', { rpm: 1 }, null],
     ]);
+    // Three changes from state 1 to state 2, and three from state 2 to state 3.
     expect(await storedChanges()).toHaveLength(6);
   });
 
@@ -175,13 +176,13 @@ describe('recording the catalog', () => {
   });
 
   it('confirms an unchanged state periodically while it runs', async () => {
-    let fresh = day(2);
-    const process = aProcess(day(2), stores.catalogHistory, () => fresh);
+    let lastSuccess = day(2);
+    const process = aProcess(day(2), stores.catalogHistory, () => lastSuccess);
     process.enqueue(stateAt(1));
     for (const number of [3, 5]) {
-      fresh = day(number);
+      lastSuccess = day(number);
       await vi.waitUntil(
-        async () => (await stores.catalogHistory.head())?.confirmedAt.getTime() === fresh.getTime(),
+        async () => (await stores.catalogHistory.head())?.confirmedAt.getTime() === lastSuccess.getTime(),
         POLLING,
       );
     }
@@ -252,23 +253,23 @@ describe('recording the catalog', () => {
   });
 
   it('publishes in every process to its own subscribers, and records once', async () => {
-    const [one, other] = [aProcess(day(12)), aProcess(day(12))];
-    one.enqueue(stateAt(1));
-    other.enqueue(stateAt(1));
-    one.enqueue(stateAt(2));
-    other.enqueue(stateAt(2));
-    const [first, second] = [await one.next(), await other.next()];
-    await Promise.all([one.stop(), other.stop()]);
-    expect(second).toEqual(first);
+    const [processA, processB] = [aProcess(day(12)), aProcess(day(12))];
+    processA.enqueue(stateAt(1));
+    processB.enqueue(stateAt(1));
+    processA.enqueue(stateAt(2));
+    processB.enqueue(stateAt(2));
+    const [changesOfA, changesOfB] = [await processA.next(), await processB.next()];
+    await Promise.all([processA.stop(), processB.stop()]);
+    expect(changesOfB).toEqual(changesOfA);
     expect(await storedChanges()).toEqual(STEP_1_TO_2);
   });
 
   it('publishes a large step in events of at most a hundred changes', async () => {
     const rows = (price: number) =>
-      Object.fromEntries(Array.from({ length: 250 }, (_, at) => [`m${at}`, { input_cost_per_token: price }]));
+      Object.fromEntries(Array.from({ length: 250 }, (_, index) => [`m${index}`, { input_cost_per_token: price }]));
     const process = aProcess(day(12));
-    process.enqueue(snapshotOfRows('one', rows(1), day(1)));
-    process.enqueue(snapshotOfRows('two', rows(2), day(2)));
+    process.enqueue(snapshotOfRows('earlier', rows(1), day(1)));
+    process.enqueue(snapshotOfRows('later', rows(2), day(2)));
     const sizes = [await process.next(), await process.next(), await process.next()].map(
       ({ changes }) => changes.length,
     );

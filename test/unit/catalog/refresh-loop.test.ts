@@ -37,12 +37,12 @@ describe('the refresh loop', () => {
     const { source, requestCount } = failingSource(HOUR);
     source.start();
     await vi.advanceTimersByTimeAsync(0);
-    const first = requestCount();
+    const atStart = requestCount();
     await vi.advanceTimersByTimeAsync(3 * HOUR * 1000);
-    const later = requestCount();
+    const afterThreeHours = requestCount();
     source.stop();
     await vi.advanceTimersByTimeAsync(3 * HOUR * 1000);
-    expect([first, later, requestCount()]).toEqual([1, 4, 4]);
+    expect([atStart, afterThreeHours, requestCount()]).toEqual([1, 4, 4]);
   });
 
   it('does not begin twice', async () => {
@@ -57,7 +57,7 @@ describe('the refresh loop', () => {
   it.each([
     ['seconds', String(3 * HOUR)],
     ['a date', new Date(Date.UTC(2026, 0, 1, 3)).toUTCString()],
-  ])('waits as long as the source requests, in %s', async (_in, retryAfter) => {
+  ])('waits as long as the source requests, in %s', async (_format, retryAfter) => {
     vi.setSystemTime(Date.UTC(2026, 0, 1));
     const { source, requestCount } = failingSource(HOUR, { 'retry-after': retryAfter });
     source.start();

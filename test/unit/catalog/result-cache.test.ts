@@ -40,6 +40,6 @@ it('a result cache joins the models of a snapshot once, also when the snapshot i
 
 it('two catalogs have separate caches', () => {
   const snapshot = aSnapshot('one');
-  const [one, other] = [1, 2].map(() => createCatalogResultCache({ current: () => snapshot }));
-  expect(one?.models(snapshot)).not.toBe(other?.models(snapshot));
+  const [cacheA, cacheB] = [1, 2].map(() => createCatalogResultCache({ current: () => snapshot }));
+  expect(cacheA?.models(snapshot)).not.toBe(cacheB?.models(snapshot));
 });

@@ -16,13 +16,13 @@ const OPTIONS: InspectorOptions = {
 const relayOf = (source: ByteStream, options: InspectorOptions): EventRelay =>
   new EventRelay(source, new ChunkInspector(options), options.formatError);
 
-const chunk = (delta: object, rest: object = {}): string =>
+const chunk = (delta: object, members: object = {}): string =>
   `data: ${JSON.stringify({
     id: 'chatcmpl-1',
     object: 'chat.completion.chunk',
     model: 'upstream-1',
     choices: [{ index: 0, delta, finish_reason: null }],
-    ...rest,
+    ...members,
   })}\n\n`;
 const FIRST = chunk({ role: 'assistant', content: '' });
 const WORDS = ['Zoë says "model":"upstream-1"', ' 😀', ' data: x\n\n'].map((content) => chunk({ content })).join('');
@@ -228,8 +228,8 @@ describe('a slow or disconnecting reader', () => {
     const relay = relayOf(source, OPTIONS);
     source.feed(FIRST);
     await relay.opened;
-    const long = chunk({ content: 'x'.repeat(10_000) });
-    const accepted = Array.from({ length: 10 }, () => source.feed(long));
+    const longChunk = chunk({ content: 'x'.repeat(10_000) });
+    const accepted = Array.from({ length: 10 }, () => source.feed(longChunk));
     // Seven chunks exceed the buffer of 64 KiB.
     expect(accepted.lastIndexOf(true)).toBeLessThan(7);
   });

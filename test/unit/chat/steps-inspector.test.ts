@@ -35,8 +35,8 @@ describe('a stream with its steps', () => {
       `event: message\ndata: ${JSON.stringify({ ...text('Hello'), model: 'public' })}\n\n`,
     );
     expect(inspector).toMatchObject({ hasBegun: true, complete: false });
-    const last = event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
-    expect(inspector.inspect(last)).toBe(last);
+    const lastEvent = event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+    expect(inspector.inspect(lastEvent)).toBe(lastEvent);
     expect(inspector.complete).toBe(true);
     const done = Buffer.from('data: [DONE]\n\n');
     expect(inspector.inspect(done)).toBe(done);

@@ -29,7 +29,7 @@ function aRing(found: Checkout | null = PAID) {
         return state.found?.key?.hash === hash ? state.found : null;
       },
     },
-    generator: { make: () => '', token: () => '', hash: sha256, same: (one, other) => one === other },
+    generator: { make: () => '', token: () => '', hash: sha256, same: (left, right) => left === right },
     clock: { now: () => new Date(state.nowMs), monotonicMs: () => state.nowMs },
   });
   return { ring, state };
@@ -43,9 +43,9 @@ describe('a catalog key ring', () => {
     expect(state.finds).toBe(1);
   });
 
-  it.each(['', 'sk-0123456789', 'CK-0123456789', `ck-${'x'.repeat(200)}`])('refuses %j without a read', (other) => {
+  it.each(['', 'sk-0123456789', 'CK-0123456789', `ck-${'x'.repeat(200)}`])('refuses %j without a read', (key) => {
     const { ring, state } = aRing();
-    expect([ring.holds(other), state.finds]).toEqual([false, 0]);
+    expect([ring.holds(key), state.finds]).toEqual([false, 0]);
   });
 
   it.each([

@@ -39,6 +39,7 @@ describe('a rate limiter', () => {
       limiter.count(`${number}`);
       limiter.count(`${number}`);
     }
+    // The last address evicted the count of the first one.
     expect([resultOfCall(limiter, '0'), resultOfCall(limiter, '10000')]).toEqual(['passed', 10]);
   });
 });

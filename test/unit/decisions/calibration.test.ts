@@ -71,8 +71,8 @@ describe('a temperature', () => {
       const temperature = fittedTemperature(answers) ?? Number.NaN;
       expect(logLoss(answers, temperature)).toBeLessThanOrEqual(logLoss(answers, 1));
       // The log loss is convex in the inverse temperature: no other temperature is better.
-      for (const other of [0.1, 0.5, 0.9, 1.1, 2, 5, 15])
-        expect(logLoss(answers, temperature)).toBeLessThanOrEqual(logLoss(answers, other) + 1e-9);
+      for (const otherTemperature of [0.1, 0.5, 0.9, 1.1, 2, 5, 15])
+        expect(logLoss(answers, temperature)).toBeLessThanOrEqual(logLoss(answers, otherTemperature) + 1e-9);
     }
   });
 });

@@ -69,15 +69,18 @@ function aModel(reply: (body: Fields) => Fields | Error) {
       return wholeExchange({ status: 200, headers: {} }, { bytes, outcome, deltas: () => [] });
     },
   };
-  let now = 0;
-  const clock = { now: () => new Date(0), monotonicMs: () => now };
+  let nowMs = 0;
+  const clock = { now: () => new Date(0), monotonicMs: () => nowMs };
   const decider = createChatDecider(chat, clock);
   const decide = (questions: readonly Question[], input?: DecisionRequest['input'], deployment = DEPLOYMENT) =>
     decider.decide(deployment, decisionOf(questions, input), {
       request: REQUEST,
       signal: new AbortController().signal,
     });
-  return { traffic, decide, wait: (ms: number) => void (now += ms) };
+  const wait = (ms: number): void => {
+    nowMs += ms;
+  };
+  return { traffic, decide, wait };
 }
 
 const logprobs = (tokens: Readonly<Record<string, number>>): Fields => ({
@@ -226,7 +229,7 @@ describe('weights', () => {
   it('answer a choice with more options than an upstream lists log probabilities for', async () => {
     const options = Array.from({ length: 21 }, (_unused, index) => ({ value: `o${index}`, description: null }));
     const { traffic, decide } = aModel(() =>
-      text(JSON.stringify({ q0: Object.fromEntries(options.map((_one, i) => [`l${i}`, i])) })),
+      text(JSON.stringify({ q0: Object.fromEntries(options.map((_option, index) => [`l${index}`, index])) })),
     );
     const { answers } = await decide([{ ...CHOICE, kind: 'choice', options }]);
     expect(answers).toMatchObject([{ kind: 'choice', choice: 'o20' }]);

@@ -68,7 +68,7 @@ describe('a decision whose weakly answered questions were sent to another model'
       const random = (): number => randomBelow(1_000_000) / 1_000_000;
       const count = 1 + Math.floor(random() * 40);
       const limit = random();
-      const models = Array.from({ length: 1 + Math.floor(random() * 5) }, (_unused, at) => `p/m${at}`);
+      const models = Array.from({ length: 1 + Math.floor(random() * 5) }, (_unused, index) => `p/m${index}`);
       const someAnswer = (): Answer => {
         const kind = random();
         if (kind < 0.3) return REFUSAL;
@@ -79,9 +79,9 @@ describe('a decision whose weakly answered questions were sent to another model'
       const ask = (model: number, positions: readonly number[]): Decision => {
         const answers = positions.map((position) => {
           expect(answersByModel[model]?.has(position)).toBe(false);
-          const given = someAnswer();
-          answersByModel[model]?.set(position, given);
-          return given;
+          const original = someAnswer();
+          answersByModel[model]?.set(position, original);
+          return original;
         });
         return decisionOf(answers, model + 1, BigInt(model + 1));
       };
@@ -109,19 +109,19 @@ describe('a decision whose weakly answered questions were sent to another model'
         BigInt(tokens),
       ]);
       for (const [position, finalAnswer] of decision.answers.entries()) {
-        const all = answersByModel.flatMap((answers, model) => {
-          const given = answers.get(position);
-          return given === undefined ? [] : [{ given, model: models[model] }];
+        const answersToQuestion = answersByModel.flatMap((answers, model) => {
+          const original = answers.get(position);
+          return original === undefined ? [] : [{ original, model: models[model] }];
         });
         const isRefused = finalAnswer.kind === 'refusal';
         // A refusal remains only if every model refused.
-        expect(!isRefused || all.every(({ given }) => given.kind === 'refusal')).toBe(true);
+        expect(!isRefused || answersToQuestion.every(({ original }) => original.kind === 'refusal')).toBe(true);
         if (finalAnswer.kind === 'refusal') continue;
         const { model, ...answerOfModel } = finalAnswer;
         expect(calls > 1 || model === undefined).toBe(true);
-        expect(all).toContainEqual({ given: answerOfModel, model: model ?? 'p/m0' });
+        expect(answersToQuestion).toContainEqual({ original: answerOfModel, model: model ?? 'p/m0' });
         // Only weak answers are repeated: all answers to a question but the last are weak.
-        expect(all.slice(0, -1).every(({ given }) => isWeak(given, limit))).toBe(true);
+        expect(answersToQuestion.slice(0, -1).every(({ original }) => isWeak(original, limit))).toBe(true);
       }
     }
   });

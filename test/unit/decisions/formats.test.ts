@@ -84,8 +84,8 @@ describe('a request in the standard format', () => {
   it.each([
     ['repeated', { ...predicate, name: 'ok' }],
     ['missing', predicate],
-  ])('becomes the named-map format with keys by position when a name is %s', (_what, second) => {
-    const questions = [{ ...predicate, name: 'ok' }, second];
+  ])('becomes the named-map format with keys by position when a name is %s', (_what, secondQuestion) => {
+    const questions = [{ ...predicate, name: 'ok' }, secondQuestion];
     const text = writeNamedMap(withoutAttachments(standard(questions)), 'm', { textOf: () => null, members: {} });
     // The named-map format calls a predicate `noul`.
     const noul = { type: 'noul', instructions: 'is it fine?' };

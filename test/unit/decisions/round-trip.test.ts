@@ -116,17 +116,17 @@ function expectedAfterNamedMap(request: Json): Json {
 }
 
 function throughNamedMap(request: Json): unknown {
-  const first: DecisionRequest = { ...readStandard(request), ...NOTHING };
-  const text = writeNamedMap(first, 'm', NO_IMAGES);
-  const second = { ...readNamedMap(JSON.parse(text) as Json, Buffer.from(text)), ...NOTHING };
-  return writeStandard(second, 'm');
+  const fromStandard: DecisionRequest = { ...readStandard(request), ...NOTHING };
+  const text = writeNamedMap(fromStandard, 'm', NO_IMAGES);
+  const fromNamedMap = { ...readNamedMap(JSON.parse(text) as Json, Buffer.from(text)), ...NOTHING };
+  return writeStandard(fromNamedMap, 'm');
 }
 
 function answerThroughNamedMap(request: Json, answer: Json): unknown {
   const { questions } = readStandard(request);
-  const first = readStandardAnswer(answer, questions);
-  const second = readNamedMapAnswer(JSON.parse(writeNamedMapAnswer(first, questions)), questions);
-  return writeStandardAnswer(second, questions, 'unused');
+  const fromStandard = readStandardAnswer(answer, questions);
+  const fromNamedMap = readNamedMapAnswer(JSON.parse(writeNamedMapAnswer(fromStandard, questions)), questions);
+  return writeStandardAnswer(fromNamedMap, questions, 'unused');
 }
 
 /** Equality as JSON. `toEqual` takes a millisecond for each value. */

@@ -79,7 +79,10 @@ describe('the health of deployments', () => {
   function aTracker() {
     let nowMs = 0;
     const tracker = createHealthTracker({ now: () => new Date(nowMs), monotonicMs: () => nowMs });
-    return { tracker, setTime: (ms: number) => void (nowMs = ms) };
+    const setTime = (ms: number): void => {
+      nowMs = ms;
+    };
+    return { tracker, setTime };
   }
   const NOTHING: Health = {
     state: 'unknown',
@@ -101,14 +104,14 @@ describe('the health of deployments', () => {
 
   it('counts answered and failed calls, with their latest times', () => {
     const { tracker, setTime } = aTracker();
-    const first = tracker.begin('a');
-    first.recordFirstByte(100);
+    const answered = tracker.begin('a');
+    answered.recordFirstByte(100);
     setTime(1_000);
-    first.ended(null);
-    const second = tracker.begin('a');
-    second.recordFirstByte(200);
+    answered.ended(null);
+    const failed = tracker.begin('a');
+    failed.recordFirstByte(200);
     setTime(2_000);
-    second.ended(upstreamFailure(null));
+    failed.ended(upstreamFailure(null));
     expect(tracker.of('a')).toEqual({
       state: 'failing',
       calls: 2,
@@ -142,7 +145,7 @@ describe('the health of deployments', () => {
   });
 
   it('has sums, the latest times and the mean latency for several deployments', () => {
-    const one: Health = {
+    const healthy: Health = {
       state: 'healthy',
       calls: 2,
       failures: 0,
@@ -151,7 +154,7 @@ describe('the health of deployments', () => {
       lastSuccessAt: new Date(5),
       lastFailure: { at: new Date(3), code: '429' },
     };
-    const other: Health = {
+    const failing: Health = {
       state: 'failing',
       calls: 3,
       failures: 3,
@@ -160,7 +163,7 @@ describe('the health of deployments', () => {
       lastSuccessAt: new Date(4),
       lastFailure: { at: new Date(7), code: '500' },
     };
-    expect(jointHealth([one, other, NOTHING])).toEqual({
+    expect(jointHealth([healthy, failing, NOTHING])).toEqual({
       state: 'degraded',
       calls: 5,
       failures: 3,

@@ -63,8 +63,8 @@ describe('the request of a health check', () => {
     ],
     [{}, {}],
   ])('has the configured members for a decision model: %j', (decision, changed) => {
-    const [, plain] = probeOf(deployment({ mode: 'evaluation' }));
-    expect(probeOf(deployment({ mode: 'evaluation', decision }))[1]).toEqual(Object.assign({}, plain, changed));
+    const [, defaultBody] = probeOf(deployment({ mode: 'evaluation' }));
+    expect(probeOf(deployment({ mode: 'evaluation', decision }))[1]).toEqual(Object.assign({}, defaultBody, changed));
   });
 
   it('is a chat completion where the mode is unknown, and a reason where the mode has no small request', () => {

@@ -5,7 +5,8 @@ import { sampleAnswersSuite, RICH_CHAT, writtenBy } from './sample-answers-suite
 const toolsNamed = (...names: string[]) => names.map((name) => ({ type: 'function', function: { name } }));
 
 const write = writtenBy(COHERE_OUT);
-const event = (type: string, rest: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
+const event = (type: string, members: object): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 const content = (part: object): string => event('content-delta', { index: 0, delta: { message: { content: part } } });
 const call = (type: string, index: number, tool_calls: object): string =>
   event(type, { index, delta: { message: { tool_calls } } });
@@ -138,7 +139,7 @@ describe('a chat in the format of Cohere', () => {
   });
 
   it('has the tool choice', () => {
-    const tools = ['a', 'b'].map((name) => ({ type: 'function', function: { name } }));
+    const tools = toolsNamed('a', 'b');
     const toolChoiceOf = (tool_choice: unknown): unknown => {
       const { tools: offered, tool_choice: choice } = write({ tools, tool_choice }).body as Record<string, unknown[]>;
       return { offered: offered?.length, choice };

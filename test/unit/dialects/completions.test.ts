@@ -7,7 +7,7 @@ const write = writtenBy(OUT);
 const HEAD = { id: 'cmpl-1', object: 'text_completion', created: 1, model: 'gpt-3.5-turbo-instruct' };
 const choice = (text: string, finish_reason: string | null) => ({ text, index: 0, logprobs: null, finish_reason });
 const USAGE = { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 };
-const event = (rest: object): string => `data: ${JSON.stringify({ ...HEAD, ...rest })}\n\n`;
+const event = (members: object): string => `data: ${JSON.stringify({ ...HEAD, ...members })}\n\n`;
 const BEGIN = { kind: 'begin', id: 'cmpl-1', model: 'gpt-3.5-turbo-instruct' } as const;
 const COUNTED = {
   kind: 'usage',
@@ -132,7 +132,7 @@ describe('a chat as a prompt to complete', () => {
 
   it('omits members without an effect', () => {
     const tools = [{ type: 'function', function: { name: 'a', parameters: {} } }];
-    const nothing = { tools, tool_choice: 'none', reasoning_effort: 'none', response_format: { type: 'text' } };
-    expect(write({ messages: [user('a')], ...nothing })).toEqual({ body: { model: 'm', prompt: 'a' }, lost: [] });
+    const withoutEffect = { tools, tool_choice: 'none', reasoning_effort: 'none', response_format: { type: 'text' } };
+    expect(write({ messages: [user('a')], ...withoutEffect })).toEqual({ body: { model: 'm', prompt: 'a' }, lost: [] });
   });
 });

@@ -30,9 +30,9 @@ function eventsAfterPing(steps: readonly AnswerStep[]): readonly unknown[] {
   const events = text.split('\n\n').filter((event) => event !== '');
   return events.slice(2).map((event) => {
     const [name = '', data = ''] = event.split('\n');
-    const { type, ...rest } = JSON.parse(data.replace(/^data: /, '')) as { type: string };
+    const { type, ...members } = JSON.parse(data.replace(/^data: /, '')) as { type: string };
     expect(name).toBe(`event: ${type}`);
-    return [type, rest];
+    return [type, members];
   });
 }
 

@@ -89,8 +89,8 @@ describe('a request of messages in the neutral format', () => {
 
   it('is the same with one required tool, without thinking', () => {
     const tool_choice = { type: 'tool', name: 'look', disable_parallel_tool_use: true };
-    const { thinking: _adaptive, ...rest } = { ...WHOLE, tool_choice };
-    const body = { ...rest, output_config: { format: WHOLE.output_config.format } };
+    const { thinking: _adaptive, ...withoutThinking } = { ...WHOLE, tool_choice };
+    const body = { ...withoutThinking, output_config: { format: WHOLE.output_config.format } };
     expect(roundTrip(body)).toEqual({ body, lost: [] });
   });
 

@@ -7,8 +7,8 @@ const toolsNamed = (...names: string[]) => names.map((name) => ({ type: 'functio
 const write = writtenBy(OLLAMA_OUT);
 const HEAD = { model: 'llama3.2', created_at: '2026-11-21T12:00:00Z' };
 const END = { done: true, done_reason: 'stop', total_duration: 9, prompt_eval_count: 5, eval_count: 7 };
-const line = (message: object, rest: object = { done: false }): string =>
-  `data: ${JSON.stringify({ ...HEAD, message: { role: 'assistant', ...message }, ...rest })}\n\n`;
+const line = (message: object, members: object = { done: false }): string =>
+  `data: ${JSON.stringify({ ...HEAD, message: { role: 'assistant', ...message }, ...members })}\n\n`;
 const BEGIN = { kind: 'begin', id: null, model: 'llama3.2' } as const;
 const COUNTED = {
   kind: 'usage',

@@ -45,8 +45,8 @@ describe('clients', () => {
 
   it('are evicted from memory above a limit, and return their unused calls in steps of at most 500', async () => {
     const store = aStore();
-    const most = 1_000;
-    const tier = aFreeTier({ store, limit: 1_000, clock: CLOCK, maxClients: most });
+    const maxClients = 1_000;
+    const tier = aFreeTier({ store, limit: 1_000, clock: CLOCK, maxClients });
     const count = 100_000;
     let mostUnusedCalls = 0;
     for (let index = 0; index < count; index += 1) {
@@ -54,7 +54,7 @@ describe('clients', () => {
       mostUnusedCalls = Math.max(mostUnusedCalls, store.reserved - (index + 1));
     }
     // Each client in memory holds 49 calls of its block of 50. Returns of evicted clients may be pending.
-    expect(mostUnusedCalls).toBeLessThan(49 * most * 1.5);
+    expect(mostUnusedCalls).toBeLessThan(49 * maxClients * 1.5);
     await tier.stop();
     expect(store.reserved).toBe(count);
     expect(Math.max(...store.steps)).toBeLessThanOrEqual(500);
@@ -111,8 +111,8 @@ describe('earlier days', () => {
     const tier = aFreeTier({
       store: {
         ...store,
-        async removeBefore(day, most) {
-          const removed = await store.removeBefore(day, most);
+        async removeBefore(day, maxRows) {
+          const removed = await store.removeBefore(day, maxRows);
           steps.push([day, removed]);
           return removed;
         },

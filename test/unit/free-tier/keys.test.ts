@@ -18,7 +18,10 @@ const NOW = new Date('2026-11-21T12:00:00.000Z');
 
 function aClock() {
   let ticks = 0;
-  return { now: () => NOW, monotonicMs: () => ticks, pass: (ms: number) => void (ticks += ms) };
+  const pass = (ms: number): void => {
+    ticks += ms;
+  };
+  return { now: () => NOW, monotonicMs: () => ticks, pass };
 }
 
 /** The gateway's keys over a store that counts its reads. */

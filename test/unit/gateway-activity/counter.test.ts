@@ -37,9 +37,8 @@ function aCounter({ everyMs = 10_000 } = {}) {
   const totals = (): Record<string, readonly [number, number]> => {
     const sums: Record<string, [number, number]> = {};
     for (const { day, route, succeeded, failed } of [...storedBatches.values()].flatMap(({ rows }) => rows)) {
-      const sum = (sums[`${day} ${route}`] ??= [0, 0]);
-      sum[0] += succeeded;
-      sum[1] += failed;
+      const [succeededBefore, failedBefore] = sums[`${day} ${route}`] ?? [0, 0];
+      sums[`${day} ${route}`] = [succeededBefore + succeeded, failedBefore + failed];
     }
     return sums;
   };
@@ -50,7 +49,9 @@ function aCounter({ everyMs = 10_000 } = {}) {
     failures,
     reports,
     storedBatches,
-    setNow: (text: string) => void (now = new Date(text)),
+    setNow(text: string): void {
+      now = new Date(text);
+    },
   };
 }
 
@@ -132,9 +133,9 @@ describe('the counter of requests', () => {
   it('counts each request once in concurrent flushes', async () => {
     const { counter, totals } = aCounter();
     counter.count(CHAT, 200);
-    const first = counter.flush();
+    const runningFlush = counter.flush();
     counter.count(CHAT, 200);
-    await Promise.all([first, counter.flush()]);
+    await Promise.all([runningFlush, counter.flush()]);
     expect(totals()).toEqual({ '2026-11-23 /chat/completions': [2, 0] });
   });
 

@@ -80,7 +80,14 @@ function aGateway({
     admission,
     rateLimits: someRateLimits(),
     clock: { now: () => new Date(0), monotonicMs: () => 0 },
-    ids: { uuid: () => `uuid-${(ids += 1)}`, traceId: () => '1'.repeat(32), spanId: () => '2'.repeat(16) },
+    ids: {
+      uuid() {
+        ids += 1;
+        return `uuid-${ids}`;
+      },
+      traceId: () => '1'.repeat(32),
+      spanId: () => '2'.repeat(16),
+    },
     capturePrompts: false,
     pause: async () => {},
     alwaysStreamUsage: false,

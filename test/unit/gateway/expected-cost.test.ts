@@ -116,12 +116,12 @@ describe('the average of earlier calls', () => {
     of(deployment, call).learn(cost('1600'), USAGE);
     // A moving average, in which a new cost counts an eighth.
     expect(of(deployment, call).cost).toBe(900n);
-    for (const other of [
+    for (const otherCall of [
       requestTo(CHAT_COMPLETIONS, {}, 40),
       requestTo(CHAT_COMPLETIONS, { n: 2 }, 400),
       requestTo(MESSAGES, {}, 400),
     ])
-      expect(of(deployment, other).cost > 900n).toBe(true);
+      expect(of(deployment, otherCall).cost > 900n).toBe(true);
     expect(of(aDeployment({ ...deployment, id: 'another' }), call).cost).toBe(before);
   });
 

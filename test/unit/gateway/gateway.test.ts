@@ -51,7 +51,7 @@ function aGateway(
   overrides: Partial<Omit<GatewayOptions, 'recorder'>> = {},
 ) {
   const records: CallRecord[] = [];
-  let clockReads = 0;
+  let monotonicMs = 0;
   let ids = 0;
   const gateway = createGateway({
     deployments: fixedDeployments([PRICED]),
@@ -63,9 +63,18 @@ function aGateway(
     forwarder: { forward: async () => Promise.reject(new Error('Nothing is forwarded here.')) },
     admission: anAdmission(),
     rateLimits: someRateLimits(),
-    clock: { now: () => new Date('2026-01-01T00:00:00Z'), monotonicMs: () => (clockReads += 5) },
+    clock: {
+      now: () => new Date('2026-01-01T00:00:00Z'),
+      monotonicMs() {
+        monotonicMs += 5;
+        return monotonicMs;
+      },
+    },
     ids: {
-      uuid: () => `uuid-${(ids += 1)}`,
+      uuid() {
+        ids += 1;
+        return `uuid-${ids}`;
+      },
       traceId: () => '1'.repeat(32),
       spanId: () => '2'.repeat(16),
     },
@@ -295,7 +304,7 @@ describe('a call that is not admitted', () => {
       ),
     );
     expect(reads).toBe(1);
-    expect(records.map(({ spend: row }) => row.error?.code)).toEqual([undefined, undefined, 'LIMIT_EXCEEDED']);
+    expect(records.map(({ spend }) => spend.error?.code)).toEqual([undefined, undefined, 'LIMIT_EXCEEDED']);
   });
 
   it('is rejected with LimitExceeded for a key with a budget of zero', async () => {

@@ -36,7 +36,7 @@ it('a call has the budgets of its labels, also when the cache is evicted during 
   await readStarted.promise;
   budgets.evictAll();
   for (const pendingRead of pendingReads.splice(0)) pendingRead.resolve();
-  const both = ['a', 'b'].map((id) => ({
+  const budgetsOfBothTags = ['a', 'b'].map((id) => ({
     scope: 'tag',
     id,
     blocked: false,
@@ -46,11 +46,11 @@ it('a call has the budgets of its labels, also when the cache is evicted during 
     spentBefore: 0n,
     window: null,
   }));
-  expect(await firstRead).toEqual(both);
+  expect(await firstRead).toEqual(budgetsOfBothTags);
   // The first read was evicted while it was pending, so its result is not cached.
   nowMs += 1;
   const secondRead = Promise.resolve(budgets.of(labels, null));
   while (pendingReads.length === 0) await Promise.resolve();
   for (const pendingRead of pendingReads.splice(0)) pendingRead.resolve();
-  expect(await secondRead).toEqual(both);
+  expect(await secondRead).toEqual(budgetsOfBothTags);
 });

@@ -55,8 +55,8 @@ describe('budgets', () => {
     expect(limitOf({ maxBudget: usd(1), spentBefore: usd(6) })).toEqual([usd(7)]);
     // In the first window all spend counts.
     expect(limitOf({ maxBudget: usd(1) }, { ...row, spentBefore: null })).toEqual([usd(1)]);
-    const own = { budgetDuration: '1d', budgetResetAt: resetAt };
-    expect(limitOf({ maxBudget: usd(1), ...own })).toEqual([usd(1)]);
+    const ownWindow = { budgetDuration: '1d', budgetResetAt: resetAt };
+    expect(limitOf({ maxBudget: usd(1), ...ownWindow })).toEqual([usd(1)]);
   });
 
   it('include the budget of the user only for keys without a team', () => {
@@ -86,8 +86,8 @@ describe('budgets', () => {
 
   it('have separate counters, also for ids with quotes and commas', () => {
     const counters = countersOf(chargedKeyOf(aKey({ teamId: 'a', userId: '","b' })));
-    const others = countersOf(chargedKeyOf(aKey({ teamId: 'a","', userId: 'b' })));
-    expect(counters.filter((counter) => others.includes(counter))).toEqual([`key:${aKey().hash}`]);
+    const otherCounters = countersOf(chargedKeyOf(aKey({ teamId: 'a","', userId: 'b' })));
+    expect(counters.filter((counter) => otherCounters.includes(counter))).toEqual([`key:${aKey().hash}`]);
   });
 });
 
@@ -152,12 +152,12 @@ describe('the spend of a call', () => {
     const { admission, budgets } = budgetsOfThree();
     const call = { deployment: aDeployment(), request: null };
     const limits = { user: { maxBudget: usd(5) } };
-    const own = aCaller(aKey({ userId: 'u', owners: someOwners(limits) }));
+    const withoutTeam = aCaller(aKey({ userId: 'u', owners: someOwners(limits) }));
     const inTeam = aCaller(aKey({ ...NAMES, owners: someOwners({ ...limits, team: { maxBudget: usd(9) } }) }));
-    (await budgets.reserve(own, call))?.settle(usd(1));
+    (await budgets.reserve(withoutTeam, call))?.settle(usd(1));
     (await budgets.reserve(inTeam, call))?.settle(usd(4));
     expect([admission.usedOf('user:u'), admission.usedOf('team:t')]).toEqual([usd(5), usd(4)]);
-    expect(() => budgets.check(own)).toThrow('User=u Current cost: 5.0, Max budget: 5.0');
+    expect(() => budgets.check(withoutTeam)).toThrow('User=u Current cost: 5.0, Max budget: 5.0');
     expect(budgets.check(inTeam)).toBeUndefined();
   });
 

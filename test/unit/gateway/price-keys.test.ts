@@ -287,13 +287,13 @@ describe('off-peak hours', () => {
     ['2026-11-28T05:00:00Z', '0.001'],
     // Monday in Shanghai, still Sunday in UTC.
     ['2026-11-29T16:30:00Z', '0.001'],
-    // Monday everywhere.
+    // Monday in Shanghai and in UTC.
     ['2026-11-30T05:00:00Z', '0.003'],
-  ])('set the cost at %s to %s', (at, expected) => {
+  ])('set the cost at %s to %s', (time, expected) => {
     const price = createPricer(
       () => catalogOf(row),
       undefined,
-      () => new Date(at),
+      () => new Date(time),
     );
     const priced = price(aDeployment({}), { usage: { ...NO_TOKENS, inputTokens: 1_000 } });
     expect(priced === null ? null : usdText(priced)).toBe(expected);

@@ -199,8 +199,8 @@ describe('the price of a deployment', () => {
     const priceOverrides = { input_cost_per_token: 0.5 };
     expect(input([], { priceOverrides })).toBe('0.5');
     const tariff = tariffOf(aDeployment({ priceOverrides }), catalogOf({ m: rows.m }));
-    const both = tariff && costOf(tariff, usage({ inputTokens: 1, outputTokens: 1 }));
-    expect(both === null ? null : usdText(both)).toBe('9.5');
+    const priced = tariff && costOf(tariff, usage({ inputTokens: 1, outputTokens: 1 }));
+    expect(priced === null ? null : usdText(priced)).toBe('9.5');
   });
 
   it('follows changes of the catalog', () => {

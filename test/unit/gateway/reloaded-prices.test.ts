@@ -26,8 +26,8 @@ const CATALOG: CatalogSnapshot = {
 /** Prices of two states of one deployment, from the same cache. Both have the same configured prices. */
 function pricesBeforeAndAfter(before: Partial<Deployment>, after: Partial<Deployment>) {
   const pricesOf = createPriceCache(() => CATALOG);
-  const first = aDeployment(before);
-  return [pricesOf(first), pricesOf({ ...first, ...after })] as const;
+  const deployment = aDeployment(before);
+  return [pricesOf(deployment), pricesOf({ ...deployment, ...after })] as const;
 }
 
 it('a deployment with a changed location has the uplift of the new location immediately', () => {

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { createAnswers } from '../../../src/graphql/answers.ts';
 
-/** Answers, and the number of times their serialisation asked whether to yield. */
+/** Answers, and the number of checks whether their serialisation must yield. */
 function countedAnswers() {
-  let asked = 0;
+  let yieldChecks = 0;
   const answers = createAnswers({
     due() {
-      asked += 1;
+      yieldChecks += 1;
       return null;
     },
   });
-  return { answers, asked: () => asked };
+  return { answers, yieldChecks: () => yieldChecks };
 }
 
 const LIGHT = 'x';
@@ -24,9 +24,9 @@ describe('the serialisation of a list', () => {
     ['last', [LIGHT, HEAVY]],
     ['between light items', [LIGHT, LIGHT, HEAVY, LIGHT]],
   ])('yields inside a heavy item: %s', async (_where, list) => {
-    const { answers, asked } = countedAnswers();
+    const { answers, yieldChecks } = countedAnswers();
     const result = await answers.encoded({ data: { list } });
     expect(JSON.parse(answers.textOf(result))).toEqual({ data: { list } });
-    expect(asked()).toBeGreaterThan(1_024);
+    expect(yieldChecks()).toBeGreaterThan(1_024);
   });
 });

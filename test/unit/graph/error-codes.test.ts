@@ -5,7 +5,10 @@ import { toGraphQLError } from '../../../schema/base/errors.ts';
 const unexpectedErrors: unknown[] = [];
 /** The error as a caller gets it. An unexpected error is recorded and has the request id `r-1`. */
 const jsonOf = (error: unknown) =>
-  toGraphQLError(error, (unexpected) => (unexpectedErrors.push(unexpected), 'r-1')).toJSON();
+  toGraphQLError(error, (unexpected) => {
+    unexpectedErrors.push(unexpected);
+    return 'r-1';
+  }).toJSON();
 
 async function failureOf(query: string, rootValue: object, variableValues = {}): Promise<GraphQLError | undefined> {
   const schema = buildSchema('type Query { count(a: Int! = 1): Int }');

@@ -60,11 +60,12 @@ describe.each([
     void streams.write(response, results, framing);
     // The buffers of the kernel are full when the source is not read in 50 turns of the event loop.
     let read = -1;
-    for (let unchanged = 0; unchanged < 50; unchanged += 1) {
+    let turnsWithoutRead = 0;
+    while (turnsWithoutRead < 50) {
       await new Promise((resolve) => setImmediate(resolve));
-      if (state.read === read && response.socket?.writableNeedDrain === true) continue;
+      const isStalled = state.read === read && response.socket?.writableNeedDrain === true;
+      turnsWithoutRead = isStalled ? turnsWithoutRead + 1 : 0;
       read = state.read;
-      unchanged = 0;
     }
     vi.advanceTimersByTime(STALL_TIMEOUT_MS - 1);
     expect([response.destroyed, state.returned]).toEqual([false, 0]);

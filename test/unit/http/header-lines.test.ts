@@ -65,7 +65,7 @@ describe('header lines', () => {
   });
 
   it('contain at most 50 names of a list, and no name that is too long', () => {
-    const names = Array.from({ length: 60 }, (_none, at) => `n${at}`);
+    const names = Array.from({ length: 60 }, (_none, index) => `n${index}`);
     // An escaped `é` has six characters, so 17 of them are too long.
     expect(namesText(['a', 'é', 'x'.repeat(101), 'é'.repeat(17), 'x'.repeat(100)])).toBe(
       `a, %C3%A9, ${'x'.repeat(100)}`,

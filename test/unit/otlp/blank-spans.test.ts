@@ -33,14 +33,15 @@ describe.each(['protobuf', 'json'] as const)('a body in %s without some traces',
       group('last-resource', 'last-scope', aSpan('33', 'third'), aSpan('33', 'third')),
     ],
   });
-  const read = (blanked: Uint8Array, at: number): RawSpan | undefined => decodeSpans(blanked, format, [at]).get(at);
+  const read = (blanked: Uint8Array, index: number): RawSpan | undefined =>
+    decodeSpans(blanked, format, [index]).get(index);
 
   it('has neither these traces nor their own resources; all others are unchanged and in place', () => {
     const spans = decodeExport(body, FORMATS[format]);
     const once = blankSpans(body, format, ['11'.repeat(16)]);
     expect(text(once)).not.toContain('secret');
     // The positions of the spans of the other two traces.
-    expect([1, 4, 5].map((at) => read(once, at))).toEqual([1, 4, 5].map((at) => spans[at]));
+    expect([1, 4, 5].map((index) => read(once, index))).toEqual([1, 4, 5].map((index) => spans[index]));
     const twice = blankSpans(once, format, ['33'.repeat(16), '99'.repeat(16)]);
     expect(text(twice)).not.toMatch(/secret|third|last/);
     expect(read(twice, 1)).toEqual(spans[1]);
@@ -55,8 +56,10 @@ describe.each(['protobuf', 'json'] as const)('a body in %s without some traces',
       const sent = bodyOf(format, request);
       const removedTraces = new Set(spans.flatMap(({ traceId }) => (draw(2) === 0 ? [traceId] : [])));
       const blanked = blankSpans(sent, format, [...removedTraces]);
-      const remaining = [...spans.keys()].filter((at) => !removedTraces.has(spans[at]?.traceId ?? ''));
-      expect(remaining.map((at) => read(blanked, at))).toEqual([...decodeSpans(sent, format, remaining).values()]);
+      const remaining = [...spans.keys()].filter((index) => !removedTraces.has(spans[index]?.traceId ?? ''));
+      expect(remaining.map((index) => read(blanked, index))).toEqual([
+        ...decodeSpans(sent, format, remaining).values(),
+      ]);
     }
   });
 });

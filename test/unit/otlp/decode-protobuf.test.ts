@@ -146,7 +146,8 @@ describe('the limits of an export in protobuf', () => {
 
   it('allow 65,536 fields', () => {
     // One unknown field is a tag and a value of one byte each.
-    const fields = (count: number) => Uint8Array.from({ length: count * 2 }, (_, at) => (at % 2 === 0 ? 0x78 : 1));
+    const fields = (count: number) =>
+      Uint8Array.from({ length: count * 2 }, (_, index) => (index % 2 === 0 ? 0x78 : 1));
     expect(decode(fields(limits.nodes))).toEqual([]);
     expect(() => decode(fields(limits.nodes + 1))).toThrow(TooLarge);
   });

@@ -68,7 +68,7 @@ it('a query is sent in read-only mode, with its limits as settings', async () =>
 
 it('integers that are exact in a double are returned as numbers, and others as text', async () => {
   const meta = ['Int64', 'Nullable(UInt64)', 'UInt64', 'Decimal(38, 12)', 'String', 'Nullable(Int64)'].map(
-    (type, at) => ({ name: `c${at}`, type }),
+    (type, index) => ({ name: `c${index}`, type }),
   );
   const answer = { meta, data: [['1', '9007199254740991', '9007199254740993', '0.5', '7', null]] };
   expect(await run('select 1', answer)).toEqual({

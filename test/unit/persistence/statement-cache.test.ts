@@ -11,7 +11,7 @@ function recordingCache() {
 describe('cached statements', () => {
   it('are found by their text, and the least recently used is evicted', () => {
     const { statements, finalized } = recordingCache();
-    for (let at = 0; at < CAPACITY; at += 1) statements.add(`select ${at}`, `${at}`);
+    for (let index = 0; index < CAPACITY; index += 1) statements.add(`select ${index}`, `${index}`);
     expect(statements.find('select 0')).toBe('0');
     statements.add('select 64', '64');
     expect([finalized, statements.find('select 1'), statements.find('select 0')]).toEqual([['1'], undefined, '0']);

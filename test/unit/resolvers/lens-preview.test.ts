@@ -26,7 +26,7 @@ function disconnectingAfter(reads: number) {
     return Promise.resolve(result);
   };
   const traces = {
-    searchSummaries: () => read(Array.from({ length: PAGE }, (_, at) => summaryOf(count * PAGE + at))),
+    searchSummaries: () => read(Array.from({ length: PAGE }, (_, index) => summaryOf(count * PAGE + index))),
     listSpans: (some: readonly TraceSummary[]) =>
       read(new Map(some.map(({ traceRef }) => [traceRef, [{ spanId: 's' }]]))),
     findSpans: () => read([]),

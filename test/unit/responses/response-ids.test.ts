@@ -25,9 +25,9 @@ describe('ids of responses that an upstream stores', () => {
   it('cannot be forged, changed, or decrypted with another key', () => {
     const id = ids.seal(OF_KEY);
     // The first five characters are the prefix `resp_`. The last character may contain unused bits.
-    for (let at = 5; at < id.length - 1; at += 1) {
-      const other = id.charAt(at) === 'A' ? 'B' : 'A';
-      expect(ids.open(`${id.slice(0, at)}${other}${id.slice(at + 1)}`)).toBe(null);
+    for (let index = 5; index < id.length - 1; index += 1) {
+      const other = id.charAt(index) === 'A' ? 'B' : 'A';
+      expect(ids.open(`${id.slice(0, index)}${other}${id.slice(index + 1)}`)).toBe(null);
     }
     expect(createResponseIds(new Secret('sk-another-0123456789')).open(id)).toBe(null);
     for (const invalid of ['', 'resp_', 'resp_68', id.slice(5), `resp_${'A'.repeat(200)}`])

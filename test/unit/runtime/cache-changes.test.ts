@@ -63,15 +63,15 @@ describe('the announcement of cache changes', () => {
   it('sends at most 20 messages a second, and loses no change', async () => {
     const { messages, sent } = aChannel();
     const [one, other] = [aProcess(messages), aProcess(messages)];
-    for (let at = 0; at < 90; at++) {
-      one.changes.announce('teamId', [`t${at}`]);
+    for (let index = 0; index < 90; index++) {
+      one.changes.announce('teamId', [`t${index}`]);
       await vi.advanceTimersByTimeAsync(10);
     }
     await vi.advanceTimersByTimeAsync(100);
     expect(sent.length).toBeGreaterThan(10);
     expect(sent.length).toBeLessThanOrEqual(20);
     const ids = other.evicted.flatMap((changed) => [...(changed.get('teamId') ?? [])]);
-    expect(ids).toEqual(Array.from({ length: 90 }, (_, at) => `t${at}`));
+    expect(ids).toEqual(Array.from({ length: 90 }, (_, index) => `t${index}`));
   });
 
   it('names a whole kind in place of more than 100 ids, and where the message is too long', async () => {
@@ -79,12 +79,12 @@ describe('the announcement of cache changes', () => {
     const [one, other] = [aProcess(messages), aProcess(messages)];
     one.changes.announce(
       'key',
-      Array.from({ length: 101 }, (_, at) => String(at)),
+      Array.from({ length: 101 }, (_, index) => String(index)),
     );
     one.changes.announce('teamId', ['t']);
     one.changes.announce(
       'userId',
-      Array.from({ length: 40 }, (_, at) => `${at}${'\u{1f600}'.repeat(100)}`),
+      Array.from({ length: 40 }, (_, index) => `${index}${'\u{1f600}'.repeat(100)}`),
     );
     await vi.advanceTimersByTimeAsync(10);
     expect(Buffer.byteLength(sent[0] ?? '')).toBeLessThan(7_500);

@@ -171,7 +171,10 @@ it.each([
 });
 
 it('anchors and merge keys that many models share are read', () => {
-  const models = Array.from({ length: 150 }, (_none, at) => `  - { model_name: m${at}, litellm_params: *shared }\n`);
+  const models = Array.from(
+    { length: 150 },
+    (_none, index) => `  - { model_name: m${index}, litellm_params: *shared }\n`,
+  );
   const yaml = `model_list:
   - model_name: first
     litellm_params: &shared { model: demo, timeout: 5 }

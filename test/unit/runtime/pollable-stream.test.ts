@@ -65,7 +65,7 @@ describe('a stream that can be polled', () => {
 
   it('excludes filtered values, also with asynchronous filters, and keeps the order', async () => {
     const { stream, push, end } = manualSource<number>();
-    push(...Array.from({ length: 12 }, (_, at) => at + 1));
+    push(...Array.from({ length: 12 }, (_, index) => index + 1));
     end();
     const output = mapStream(stream, (value) => {
       const result = value % 3 === 0 ? null : tagged(value);

@@ -114,8 +114,8 @@ describe('a bus shared by processes', () => {
     there.bus.subscribe('trace', {});
     await settle();
     const before = sent.length;
-    for (let at = 0; at < 1_500; at++)
-      here.bus.publish('trace', { summary: store(`t${10_000 + at}-`.padEnd(200, '0')) });
+    for (let index = 0; index < 1_500; index++)
+      here.bus.publish('trace', { summary: store(`t${10_000 + index}-`.padEnd(200, '0')) });
     await settle(1_000);
     // The announcements of subscribers are sent in addition.
     expect(sent.length - before).toBeLessThanOrEqual(22);

@@ -108,7 +108,7 @@ it('a request has at most 512 spans and 2 MiB', async () => {
   // The second request has the other 488 small spans and one large span.
   expect(sent.map(({ names }) => names.length)).toEqual([512, 489, 1, 1]);
   expect(sent.flatMap(({ names }) => names).slice(0, 1_000)).toEqual(
-    Array.from({ length: 1_000 }, (_, at) => String(at)),
+    Array.from({ length: 1_000 }, (_, index) => String(index)),
   );
 });
 

@@ -8,7 +8,7 @@ const outlineOf = (calls: number): TraceOutline => ({
   rootless: false,
   spend: { spend: null, pricedCalls: 0, estimate: null, estimatedCalls: 0 },
   agents: [],
-  calls: new Map(Array.from({ length: calls }, (_, at) => [String(at), CALL])),
+  calls: new Map(Array.from({ length: calls }, (_, index) => [String(index), CALL])),
   agentSpend: new Map(),
 });
 

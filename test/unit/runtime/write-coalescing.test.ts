@@ -45,7 +45,7 @@ describe('writes of one turn', () => {
   });
 
   test('are sent when sixteen are waiting', () => {
-    for (let at = 0; at < 17; at += 1) sendCoalesced(recording(String(at)));
+    for (let index = 0; index < 17; index += 1) sendCoalesced(recording(String(index)));
     expect(ran).toHaveLength(17);
     sendCoalesced(recording('late'));
     expect(ran).toHaveLength(17);

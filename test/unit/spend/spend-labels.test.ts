@@ -26,14 +26,16 @@ it('a user agent is truncated to 256 characters', () => {
 });
 
 const numbered = (count: number, length = 3): string[] =>
-  Array.from({ length: count }, (_, at) => String(at).padStart(length, 't'));
+  Array.from({ length: count }, (_, index) => String(index).padStart(length, 't'));
 
 it('a call may have 64 tags of 256 characters, and no more or longer ones', () => {
   expect(spendLabels(labels(numbered(64, 256)), undefined).tags).toEqual(numbered(64, 256));
   expect(() => labels(numbered(65))).toThrow('A call has at most 64 tags');
   expect(() => labels(['t'.repeat(257)])).toThrow('A tag has at most 256 characters.');
   // JSON has six bytes for each of these characters.
-  expect(() => labels(Array.from({ length: 64 }, (_, at) => `${at}${'\u{0}'.repeat(200)}`))).toThrow('65536 bytes');
+  expect(() => labels(Array.from({ length: 64 }, (_, index) => `${index}${'\u{0}'.repeat(200)}`))).toThrow(
+    '65536 bytes',
+  );
 });
 
 it('the tags of a key follow those of the request, each once', () => {

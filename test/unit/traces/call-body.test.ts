@@ -23,16 +23,17 @@ const PAYLOADS: readonly SpanPayload[] = [
   aPayload({ events: [{ name: SPECIAL_TEXT, timeNs: 7n, attributes: { [SPECIAL_TEXT]: SPECIAL_TEXT } }] }),
   aPayload({ links: [{ traceId: '1'.repeat(32), spanId: '2'.repeat(16), attributes: {} }] }),
 ];
-const traceId = (at: number): string => String(at).padStart(32, '0');
+const traceId = (index: number): string => String(index).padStart(32, '0');
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 /** A payload in its stored form. */
 const stored = (payload: SpanPayload): SpanPayload => payloadOfText(payloadText(payload));
-const places = (body: Uint8Array, count: number) => Array.from({ length: count }, (_, at) => payloadOfCall(body, at));
+const places = (body: Uint8Array, count: number) =>
+  Array.from({ length: count }, (_, index) => payloadOfCall(body, index));
 
 describe('a body of calls', () => {
   // The last line of a body has no line feed.
   const body = bytes(
-    PAYLOADS.map((payload, at) => lineOfCall(traceId(at), payloadText(payload)))
+    PAYLOADS.map((payload, index) => lineOfCall(traceId(index), payloadText(payload)))
       .join('')
       .slice(0, -1),
   );
@@ -45,7 +46,7 @@ describe('a body of calls', () => {
   it('keeps the positions of the other payloads when traces are removed', () => {
     const remaining = blankCalls(body, [traceId(0), traceId(2)]);
     expect(places(remaining, 5)).toEqual(
-      PAYLOADS.map((payload, at) => (at === 0 || at === 2 ? undefined : stored(payload))),
+      PAYLOADS.map((payload, index) => (index === 0 || index === 2 ? undefined : stored(payload))),
     );
     expect(new TextDecoder().decode(remaining)).not.toContain(traceId(0));
   });
@@ -81,7 +82,9 @@ describe('a body of calls of an earlier version', () => {
 
   it('is read after traces are removed', () => {
     const remaining = blankCalls(body, [traceId(0), traceId(2)]);
-    expect(places(remaining, 5)).toEqual(expected.map((payload, at) => (at === 0 || at === 2 ? undefined : payload)));
+    expect(places(remaining, 5)).toEqual(
+      expected.map((payload, index) => (index === 0 || index === 2 ? undefined : payload)),
+    );
   });
 
   it.each([

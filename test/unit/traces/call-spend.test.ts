@@ -129,13 +129,13 @@ describe('calls that the gateway recorded in separate traces', () => {
   const NS = 1_000_000n;
 
   it('are searched by response id or call id, from 10 s before their start to 10 s after their end', () => {
-    const at = { startNs: 100_000n * NS, endNs: 101_000n * NS };
+    const time = { startNs: 100_000n * NS, endNs: 101_000n * NS };
     const spans = [
-      call(1, { ...at, requestId: 'r-1' }),
-      call(2, { ...at, callId: 'c-2' }),
-      call(3, at),
-      call(8, { ...at, requestId: 'r-8', gateway: true }),
-      call(9, { ...at, requestId: 'r-9', type: 'tool' }),
+      call(1, { ...time, requestId: 'r-1' }),
+      call(2, { ...time, callId: 'c-2' }),
+      call(3, time),
+      call(8, { ...time, requestId: 'r-8', gateway: true }),
+      call(9, { ...time, requestId: 'r-9', type: 'tool' }),
     ];
     const window = { fromMs: 90_000, toMs: 111_000 };
     expect(callSearchesOf(spans, callSpendOf(spans, []))).toEqual([
@@ -215,8 +215,8 @@ it('the spend of an agent includes each row once, also under the name that its c
 });
 
 it('calls above the limit of searches in other traces have incomplete evidence', () => {
-  const spans = Array.from({ length: 1_002 }, (_, at) =>
-    headOf(aSpan({ spanId: spanId(at + 1), requestId: `r-${at}` })),
+  const spans = Array.from({ length: 1_002 }, (_, index) =>
+    headOf(aSpan({ spanId: spanId(index + 1), requestId: `r-${index}` })),
   );
   const here = callSpendOf(spans, []);
   expect(callSearchesOf(spans, here).length).toBe(1_000);

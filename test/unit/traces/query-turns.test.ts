@@ -53,7 +53,7 @@ describe('queries of traces', () => {
     await expect(query('a', 'a3')).rejects.toMatchObject({ name: 'Unavailable', retryAfterSeconds: 2 });
     void query('b');
     // `a2` waits already.
-    for (let at = 1; at < QUERY_LIMITS.waiting; at += 1) void query(`waiting-${at}`);
+    for (let index = 1; index < QUERY_LIMITS.waiting; index += 1) void query(`waiting-${index}`);
     await expect(query('c')).rejects.toMatchObject({ name: 'Unavailable', retryAfterSeconds: 2 });
   });
 

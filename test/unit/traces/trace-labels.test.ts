@@ -57,7 +57,7 @@ describe('session, user and tags of a span', () => {
     expect(labelsOf({ 'session.id': 's'.repeat(513), 'user.id': 'null', metadata: '[1]', 'tag.tags': 1 })).toBe(
       undefined,
     );
-    const many = Array.from({ length: 101 }, (_, at) => `t${at}`);
+    const many = Array.from({ length: 101 }, (_, index) => `t${index}`);
     expect(labelsOf({ 'tag.tags': JSON.stringify(many) })?.tags).toHaveLength(100);
   });
 
@@ -84,7 +84,7 @@ describe('labels of a trace', () => {
     const expected = { sessionId: 'c', userId: 'v', tags: ['x', 'y', 'z'], rootLabels: SESSION_OF_ROOT };
     expect(parts.reduce(joinLabels)).toEqual(expected);
     expect(parts.toReversed().reduce(joinLabels)).toEqual(expected);
-    expect([2, 0, 3, 1].map((at) => parts[at] ?? NO_LABELS).reduce(joinLabels)).toEqual(expected);
+    expect([2, 0, 3, 1].map((index) => parts[index] ?? NO_LABELS).reduce(joinLabels)).toEqual(expected);
   });
 
   it('record which of them come from the root', () => {

@@ -29,10 +29,10 @@ const anExport = (spans: number, bytes: number): Uint8Array =>
       {
         scopeSpans: [
           {
-            spans: Array.from({ length: spans }, (_, at) => ({
-              traceId: Buffer.alloc(16, at < spans - 1 ? 1 : 2),
-              spanId: Buffer.from((at + 1).toString(16).padStart(16, '0'), 'hex'),
-              name: `span ${at}`,
+            spans: Array.from({ length: spans }, (_, index) => ({
+              traceId: Buffer.alloc(16, index < spans - 1 ? 1 : 2),
+              spanId: Buffer.from((index + 1).toString(16).padStart(16, '0'), 'hex'),
+              name: `span ${index}`,
               startTimeUnixNano: '1',
               endTimeUnixNano: '2',
               attributes: [{ key: 'gen_ai.prompt', value: { stringValue: 'x'.repeat(bytes) } }],
@@ -114,9 +114,9 @@ it('a trace packer reads an export on the main thread up to the configured size,
 it('a trace packer yields to other requests between two exports that are read on the main thread', async () => {
   const plain = anExport(200, 1_000);
   const order: string[] = [];
-  const reads = Array.from({ length: 3 }, async (_, at) => {
+  const reads = Array.from({ length: 3 }, async (_, index) => {
     await onOneCore.pack(protobuf(plain));
-    order.push(`export ${at}`);
+    order.push(`export ${index}`);
   });
   const others = (async () => {
     for (let turn = 0; turn < 3; turn += 1) {

@@ -37,13 +37,13 @@ async function aTraceOf(calls: number) {
     outlines: createTraceOutlines(),
     records: { readable: async () => records.readable },
   } as unknown as Platform;
-  const spans = Array.from({ length: calls }, (_, at) =>
+  const spans = Array.from({ length: calls }, (_, index) =>
     aSpan({
-      spanId: spanId(at + 1),
+      spanId: spanId(index + 1),
       parentSpanId: spanId(99),
       type: 'llm',
       agent: 'triage',
-      startNs: nsAt(START_MS + at),
+      startNs: nsAt(START_MS + index),
     }),
   );
   const root = aSpan({ spanId: spanId(99), type: 'agent', name: 'triage', startNs: nsAt(START_MS) - 1n });
@@ -78,13 +78,13 @@ it('the first page of a trace reads all its spans, and a later page only the spa
 
 it('a trace without a root has the name of its current first span on every page', async () => {
   const { read, reads, traces } = await aTraceOf(0);
-  const orphans = [1, 2, 3].map((at) =>
+  const orphans = [1, 2, 3].map((index) =>
     aSpan({
       traceId: traceId(2),
-      spanId: spanId(at),
+      spanId: spanId(index),
       parentSpanId: spanId(77),
-      name: `step ${at}`,
-      startNs: nsAt(START_MS + at),
+      name: `step ${index}`,
+      startNs: nsAt(START_MS + index),
       inputPreview: 'what was said',
     }),
   );

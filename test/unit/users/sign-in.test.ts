@@ -163,7 +163,9 @@ it('counts of two processes are shared, also for concurrent failures', async () 
     failures: (count?.failures ?? 0) + 1,
     blockedUntilMs: 0,
   });
-  await Promise.all(Array.from({ length: 12 }, (_none, at) => (at % 2 === 0 ? one : other).change('a', addFailure)));
+  await Promise.all(
+    Array.from({ length: 12 }, (_none, index) => (index % 2 === 0 ? one : other).change('a', addFailure)),
+  );
   expect((await other.find('a'))?.failures).toBe(12);
   await one.remove('a');
   expect(await other.find('a')).toBeNull();

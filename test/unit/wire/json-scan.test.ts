@@ -151,7 +151,7 @@ describe('a scan of JSON text', () => {
 
   it('leaves text with more members than the limit to JSON.parse', () => {
     const wide = (count: number): Buffer =>
-      Buffer.from(`{${Array.from({ length: count }, (_, at) => `"${at}":{"x":[1,2]}`).join()}}`);
+      Buffer.from(`{${Array.from({ length: count }, (_, index) => `"${index}":{"x":[1,2]}`).join()}}`);
     expect([scanObject(wide(64))?.length, scanObject(wide(65))]).toEqual([64, null]);
   });
 

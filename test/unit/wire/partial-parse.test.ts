@@ -21,7 +21,7 @@ const LARGE: Readonly<Record<string, unknown>> = {
     { role: 'user', content: PROSE },
   ],
   'a list of texts': [PROSE, 'x'],
-  'a list of numbers': Array.from({ length: 1_000 }, (_, at) => at),
+  'a list of numbers': Array.from({ length: 1_000 }, (_, index) => index),
   'objects and a text': [{ role: 'user', content: PROSE }, 'x'],
   'objects and null': [{ role: 'user', content: PROSE }, null],
   'objects and a list': [{ role: 'user', content: PROSE }, []],
