@@ -51,7 +51,7 @@ function aGateway(
   overrides: Partial<Omit<GatewayOptions, 'recorder'>> = {},
 ) {
   const records: CallRecord[] = [];
-  let monotonicMs = 0;
+  let clockMs = 0;
   let ids = 0;
   const gateway = createGateway({
     deployments: fixedDeployments([PRICED]),
@@ -66,8 +66,8 @@ function aGateway(
     clock: {
       now: () => new Date('2026-01-01T00:00:00Z'),
       monotonicMs() {
-        monotonicMs += 5;
-        return monotonicMs;
+        clockMs += 5;
+        return clockMs;
       },
     },
     ids: {

@@ -28,10 +28,10 @@ describe('gathered bytes', () => {
   });
 
   it('are the chunk itself when there is only one chunk', () => {
-    const only = bytesOf(100, 1);
+    const onlyChunk = bytesOf(100, 1);
     const gathered = new GatheredBytes();
-    gathered.add(only);
-    expect(gathered.take()).toBe(only);
+    gathered.add(onlyChunk);
+    expect(gathered.take()).toBe(onlyChunk);
   });
 
   it('are empty before the first chunk and after a drop', () => {

@@ -49,10 +49,10 @@ it('every path, method and answer status of the route rows is documented', async
     row.paths.map((path) => ({ method: row.method.toLowerCase(), path: shapeOf(withBraces(path)), row })),
   );
   // The first of two rows with the same OpenAPI path is documented.
-  const first = [...Map.groupBy(rowPaths, ({ method, path }) => `${method} ${path}`).values()].flatMap(
+  const documentedRows = [...Map.groupBy(rowPaths, ({ method, path }) => `${method} ${path}`).values()].flatMap(
     ([row]) => row ?? [],
   );
-  for (const { method, path, row } of first) {
+  for (const { method, path, row } of documentedRows) {
     const documented = Object.keys(byShape.get(path)?.[method]?.responses ?? {}).filter(
       (status) => status !== 'default',
     );

@@ -29,7 +29,9 @@ async function aKeySource(urls: readonly string[] = ['https://one.example/keys']
       };
     },
     clock: { monotonicMs: () => state.nowMs },
-    failed: () => void (state.failures += 1),
+    failed() {
+      state.failures += 1;
+    },
   });
   /** `found`, `unavailable` with the seconds until the next read, or the name of the error. */
   const find = async (kid: string): Promise<string> => {

@@ -23,15 +23,15 @@ interface Setup {
  * value of the team header. `shared` are aliases that several teams have.
  */
 function teams({ claims = {}, chosen, rules = {}, memberships = [], blocked = [], shared = [] }: Setup) {
-  const all: Partial<TokenRules> = { ...FIELDS, ...rules };
+  const allRules: Partial<TokenRules> = { ...FIELDS, ...rules };
   const found = tokenTeamsOf(
-    { identity: identify({ sub: 'u', ...claims }, all), chosenTeam: chosen ?? null },
+    { identity: identify({ sub: 'u', ...claims }, allRules), chosenTeam: chosen ?? null },
     {
       teams: new Map(['a', 'b', 'c'].map((id) => [id, { id, alias: id.toUpperCase(), blocked: blocked.includes(id) }])),
       memberships,
       isUnique: (alias) => !shared.includes(alias),
     },
-    { ...DEFAULT_TOKEN_RULES, ...all },
+    { ...DEFAULT_TOKEN_RULES, ...allRules },
   );
   return 'refusal' in found ? found.refusal().message : found.teamIds;
 }

@@ -90,20 +90,20 @@ describe('the limits of a key beyond its budget', () => {
     const call = { deployment: aDeployment(), request: null };
     const factors: number[] = [];
     const throttle = (factor: number): void => void factors.push(factor);
-    const first = await budgets.reserve(caller, call, undefined, throttle);
+    const withinBudget = await budgets.reserve(caller, call, undefined, throttle);
     expect(factors).toEqual([]);
-    first?.settle(5n as Usd);
+    withinBudget?.settle(5n as Usd);
     await budgets.check(caller, undefined, undefined, throttle);
-    const second = await budgets.reserve(caller, call, undefined, throttle);
+    const beyondBudget = await budgets.reserve(caller, call, undefined, throttle);
     expect(factors).toEqual([0.1, 0.1]);
-    second?.settle(2n as Usd);
+    beyondBudget?.settle(2n as Usd);
     expect(admission.usedOf(`key:${key.hash}`)).toBe(7n);
     // Free models ignore the budget.
     const free = { ...call, deployment: { ...aDeployment(), upstreamModel: 'free' } };
     expect(await budgets.reserve(caller, free, undefined, throttle)).toBeNull();
     expect(factors).toHaveLength(2);
-    const refused = aCaller(aKey({ ...key, metadata: {} }));
-    expect(() => budgets.check(refused)).toThrow('Budget has been exceeded! Key=');
+    const withoutThrottle = aCaller(aKey({ ...key, metadata: {} }));
+    expect(() => budgets.check(withoutThrottle)).toThrow('Budget has been exceeded! Key=');
   });
 
   it('do not replace the budget windows of the key', () => {

@@ -47,13 +47,13 @@ it('above the limit, one key that needs a look-up is admitted each second, and n
 
 it('admitted keys are not counted unless they are wrong', () => {
   const { failures, peer, tryKey } = someFailedKeys(1);
-  for (let time = 0; time < 10; time += 1) failures.admit(peer('a'), { looksUp: true });
+  for (let attempt = 0; attempt < 10; attempt += 1) failures.admit(peer('a'), { looksUp: true });
   expect(tryKey('a')).toBeNull();
 });
 
 it('a limit of zero means no limit', () => {
   const { state, tryKey } = someFailedKeys(0);
-  for (let time = 0; time < 100; time += 1) expect(tryKey('a')).toBeNull();
+  for (let attempt = 0; attempt < 100; attempt += 1) expect(tryKey('a')).toBeNull();
   expect(state.networks).toBe(0);
 });
 

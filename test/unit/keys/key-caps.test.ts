@@ -13,8 +13,8 @@ function refusal(sent: { readonly duration?: string; readonly budgetDuration?: s
   }
 }
 
-const over = (member: string, sent: string, most: string): string =>
-  `${member} is over max limit set in config - user_value=${sent}; max_value=${most}`;
+const over = (member: string, sent: string, cap: string): string =>
+  `${member} is over max limit set in config - user_value=${sent}; max_value=${cap}`;
 
 const JANUARY = '2026-01-15T12:00:00Z';
 const FEBRUARY = '2026-02-15T12:00:00Z';

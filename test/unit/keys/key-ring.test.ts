@@ -105,17 +105,17 @@ describe('the key ring', () => {
 describe('a key ring that must read its keys again', () => {
   it('reads each key once more, also a key that was unknown', async () => {
     const { ring, state, stored } = aRing();
-    const other = `${KEY}-other`;
+    const otherKey = `${KEY}-other`;
     await ring.identify(KEY);
-    expect(await identified(ring, other)).toBeInstanceOf(Unauthenticated);
+    expect(await identified(ring, otherKey)).toBeInstanceOf(Unauthenticated);
     stored.set(HASH, aKey({ hash: HASH, blocked: true }));
-    stored.set(sha256(other), aKey({ hash: sha256(other) }));
+    stored.set(sha256(otherKey), aKey({ hash: sha256(otherKey) }));
     state.nowMs = 1;
     ring.markStale();
     state.nowMs = 2;
     expect(await identified(ring, KEY)).toEqual(BLOCKED);
-    expect(await identified(ring, other)).toMatchObject({ keyHash: sha256(other) });
-    expect(await identified(ring, other)).toMatchObject({ keyHash: sha256(other) });
+    expect(await identified(ring, otherKey)).toMatchObject({ keyHash: sha256(otherKey) });
+    expect(await identified(ring, otherKey)).toMatchObject({ keyHash: sha256(otherKey) });
     expect(state.finds).toBe(4);
   });
 
@@ -205,8 +205,9 @@ describe('a key that was changed in this process', () => {
   });
 
   it('is found by its old secret until the end of the grace period, and by the new secret immediately', async () => {
-    const [next, until] = [sha256('sk-the-next-secret'), new Date(Date.UTC(2026, 0, 1) + 2_000)];
-    const row = aKey({ hash: HASH, secretHash: next, previousSecret: { hash: HASH, until } });
+    const nextHash = sha256('sk-the-next-secret');
+    const until = new Date(Date.UTC(2026, 0, 1) + 2_000);
+    const row = aKey({ hash: HASH, secretHash: nextHash, previousSecret: { hash: HASH, until } });
     const { ring, state, stored } = aRing([row]);
     stored.set(HASH, row);
     expect(await identified(ring, KEY)).toMatchObject({ keyHash: HASH });

@@ -18,31 +18,31 @@ const outcomeOf = (medium: 'image' | 'transcript', answer: unknown, body: Record
 };
 
 describe('the usage of an image', () => {
-  const plain = { text_tokens: 10, image_tokens: 30 };
+  const inputDetails = { text_tokens: 10, image_tokens: 30 };
 
   it.each([
-    ['its input and output', { ...plain }, undefined, { inputTokens: 30, outputTokens: 7, cacheReadTokens: 0 }],
+    ['its input and output', { ...inputDetails }, undefined, { inputTokens: 30, outputTokens: 7, cacheReadTokens: 0 }],
     [
       'the output of the image only',
-      plain,
+      inputDetails,
       { image_tokens: 5, text_tokens: 2 },
       { inputTokens: 30, outputTokens: 5, cacheReadTokens: 0 },
     ],
     [
       'the cached image input',
-      { ...plain, cached_tokens: 20, cached_tokens_details: { image_tokens: 15 } },
+      { ...inputDetails, cached_tokens: 20, cached_tokens_details: { image_tokens: 15 } },
       undefined,
       { inputTokens: 30, outputTokens: 7, cacheReadTokens: 15 },
     ],
     [
       'the cached tokens above the text tokens as cached image input',
-      { ...plain, cached_tokens: 25 },
+      { ...inputDetails, cached_tokens: 25 },
       undefined,
       { inputTokens: 30, outputTokens: 7, cacheReadTokens: 15 },
     ],
     [
       'no cached image input where the text tokens may be all of the cached ones',
-      { ...plain, cached_tokens: 10 },
+      { ...inputDetails, cached_tokens: 10 },
       undefined,
       { inputTokens: 30, outputTokens: 7, cacheReadTokens: 0 },
     ],

@@ -245,9 +245,9 @@ describe('a form', () => {
 
   it('is read at the limits of parts and of the length of a field', () => {
     const parts = Array.from({ length: 511 }, (_, index) => [field(`f${index}`), ''] as const);
-    const long = [field('long'), 'x'.repeat(1024 * 1024)] as const;
-    expect(readForm(form([...parts, long]), TYPE).parts).toHaveLength(512);
-    expect((fields(form([long])) as { long: string }).long).toHaveLength(1024 * 1024);
+    const longField = [field('long'), 'x'.repeat(1024 * 1024)] as const;
+    expect(readForm(form([...parts, longField]), TYPE).parts).toHaveLength(512);
+    expect((fields(form([longField])) as { long: string }).long).toHaveLength(1024 * 1024);
   });
 });
 
@@ -273,7 +273,7 @@ describe('a form with fields changed', () => {
         [field('stream'), 'true'],
       ]),
     );
-    // Small buffers share the memory of a pool. Only those inside the form are views of it.
+    // The memory of small buffers is shared: a view of the form also lies between its first and its last byte.
     const isView = ({ buffer, byteOffset }: Uint8Array): boolean =>
       buffer === bytes.buffer && byteOffset >= bytes.byteOffset && byteOffset < bytes.byteOffset + bytes.length;
     expect(pieces.filter(isView)).toHaveLength(2);

@@ -38,27 +38,27 @@ describe.each(['protobuf', 'json'] as const)('a body in %s without some traces',
 
   it('has neither these traces nor their own resources; all others are unchanged and in place', () => {
     const spans = decodeExport(body, FORMATS[format]);
-    const once = blankSpans(body, format, ['11'.repeat(16)]);
-    expect(text(once)).not.toContain('secret');
+    const blankedOnce = blankSpans(body, format, ['11'.repeat(16)]);
+    expect(text(blankedOnce)).not.toContain('secret');
     // The positions of the spans of the other two traces.
-    expect([1, 4, 5].map((index) => read(once, index))).toEqual([1, 4, 5].map((index) => spans[index]));
-    const twice = blankSpans(once, format, ['33'.repeat(16), '99'.repeat(16)]);
-    expect(text(twice)).not.toMatch(/secret|third|last/);
-    expect(read(twice, 1)).toEqual(spans[1]);
+    expect([1, 4, 5].map((index) => read(blankedOnce, index))).toEqual([1, 4, 5].map((index) => spans[index]));
+    const blankedTwice = blankSpans(blankedOnce, format, ['33'.repeat(16), '99'.repeat(16)]);
+    expect(text(blankedTwice)).not.toMatch(/secret|third|last/);
+    expect(read(blankedTwice, 1)).toEqual(spans[1]);
     // The rest of a removed group stays readable, and so does the data after it.
-    expect(blankSpans(twice, format, [])).toEqual(twice);
+    expect(blankSpans(blankedTwice, format, [])).toEqual(blankedTwice);
   });
 
   it('keeps all other spans complete, for any request', () => {
     const draw = seeded(20_261_121);
     for (let round = 0; round < 60; round += 1) {
       const { request, spans } = randomExport(draw);
-      const sent = bodyOf(format, request);
+      const randomBody = bodyOf(format, request);
       const removedTraces = new Set(spans.flatMap(({ traceId }) => (draw(2) === 0 ? [traceId] : [])));
-      const blanked = blankSpans(sent, format, [...removedTraces]);
+      const blanked = blankSpans(randomBody, format, [...removedTraces]);
       const remaining = [...spans.keys()].filter((index) => !removedTraces.has(spans[index]?.traceId ?? ''));
       expect(remaining.map((index) => read(blanked, index))).toEqual([
-        ...decodeSpans(sent, format, remaining).values(),
+        ...decodeSpans(randomBody, format, remaining).values(),
       ]);
     }
   });

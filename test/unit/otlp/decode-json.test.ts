@@ -172,8 +172,8 @@ describe('the limits of an export in JSON', () => {
 
   it('allow ordinary spans, also with the span id as the last member', () => {
     const attributes = Array.from({ length: 128 }, (_, index) => ({ key: `k${index}`, value: { stringValue: 'v' } }));
-    const { spanId, ...rest } = aSpan({ attributes });
-    const body = exportOf(...Array.from({ length: 512 }, () => ({ ...rest, spanId })));
+    const { spanId, ...members } = aSpan({ attributes });
+    const body = exportOf(...Array.from({ length: 512 }, () => ({ ...members, spanId })));
     expect(decode(body)).toHaveLength(512);
   });
 
@@ -182,20 +182,20 @@ describe('the limits of an export in JSON', () => {
     const body = (spans: number, numbers: number) =>
       `[[${Array(spans).fill(span).join(',')}],[${Array(numbers).fill(1).join(',')}]]`;
     // Three nodes for the lists and three for each span. The body is not an export, but its nodes are counted first.
-    const room = (spans: number) => 640 + 10 * spans - 3 - 3 * spans;
+    const allowedNumbers = (spans: number) => 640 + 10 * spans - 3 - 3 * spans;
     const limits = { nodes: 640, spans: 4 };
-    expect(() => decode(body(3, room(3)), limits)).toThrow(InvalidInput);
-    expect(() => decode(body(3, room(3) + 1), limits)).toThrow(TooLarge);
-    expect(() => decode(body(5, room(5)), limits)).toThrow(TooLarge);
+    expect(() => decode(body(3, allowedNumbers(3)), limits)).toThrow(InvalidInput);
+    expect(() => decode(body(3, allowedNumbers(3) + 1), limits)).toThrow(TooLarge);
+    expect(() => decode(body(5, allowedNumbers(5)), limits)).toThrow(TooLarge);
   });
 
   it('count keys and values between any white space, and not inside strings', () => {
     const body = ' { "a\\"[{,:" :\t[ "\\\\" ,\r\n-1.5e3 , true , null , "x[]{}" ] } ';
     expect(decode(body, { nodes: 8 })).toEqual([]);
     expect(() => decode(body, { nodes: 7 })).toThrow(TooLarge);
-    const long = `{"${'[\\"'.repeat(500)}":"${'\\\\'.repeat(500)}"}`;
-    expect(decode(long, { nodes: 3 })).toEqual([]);
-    expect(() => decode(long, { nodes: 2 })).toThrow(TooLarge);
+    const longTexts = `{"${'[\\"'.repeat(500)}":"${'\\\\'.repeat(500)}"}`;
+    expect(decode(longTexts, { nodes: 3 })).toEqual([]);
+    expect(() => decode(longTexts, { nodes: 2 })).toThrow(TooLarge);
   });
 
   it('allow 32 levels of nesting, and refuse a text of a million levels', () => {

@@ -164,10 +164,10 @@ describe('the limits of an export in protobuf', () => {
     });
     const body = (count: number) => exportOf(aSpan({ name: 'n', attributes: [{ key: 'k', value: listed(count) }] }));
     // Twelve fields besides the list: three messages, five fields of the span, and the attribute with key, value and
-    // list. Each value of the list has two.
-    const most = (limits.nodes + limits.nodes / 64 - 12) / 2;
-    expect(decode(body(most))).toHaveLength(1);
-    expect(() => decode(body(most + 1))).toThrow(TooLarge);
+    // list. Each value of the list has two fields.
+    const mostValues = (limits.nodes + limits.nodes / 64 - 12) / 2;
+    expect(decode(body(mostValues))).toHaveLength(1);
+    expect(() => decode(body(mostValues + 1))).toThrow(TooLarge);
   });
 
   it('allow 32 levels of nesting', () => {

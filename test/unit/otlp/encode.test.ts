@@ -41,25 +41,27 @@ it('an export in protobuf equals the output of another encoder, byte for byte', 
 });
 
 describe('the answer of a receiver to an accepted export', () => {
-  const none = { rejectedSpans: 0, message: '' };
-  const some = { rejectedSpans: 300, message: 'too old' };
+  const nothingRejected = { rejectedSpans: 0, message: '' };
+  const spansRejected = { rejectedSpans: 300, message: 'too old' };
   const json = (value: unknown) => readPartialSuccess(Buffer.from(JSON.stringify(value)), 'application/json');
   /** Field 1: 300 as a varint. Field 2: the message. */
-  const partial = Buffer.concat([Uint8Array.of(0x08, 0xac, 0x02), protobufField(0x12, Buffer.from('too old'))]);
+  const partialSuccess = Buffer.concat([Uint8Array.of(0x08, 0xac, 0x02), protobufField(0x12, Buffer.from('too old'))]);
 
   it('is read in both encodings', () => {
-    expect(json({ partialSuccess: { rejectedSpans: '300', errorMessage: 'too old' } })).toEqual(some);
-    expect(readPartialSuccess(protobufField(0x0a, partial))).toEqual(some);
+    expect(json({ partialSuccess: { rejectedSpans: '300', errorMessage: 'too old' } })).toEqual(spansRejected);
+    expect(readPartialSuccess(protobufField(0x0a, partialSuccess))).toEqual(spansRejected);
     // A field of a later version precedes it.
-    expect(readPartialSuccess(Buffer.concat([Uint8Array.of(0x10, 1), protobufField(0x0a, partial)]))).toEqual(some);
+    expect(readPartialSuccess(Buffer.concat([Uint8Array.of(0x10, 1), protobufField(0x0a, partialSuccess)]))).toEqual(
+      spansRejected,
+    );
   });
 
   it('reports no rejected spans when it is empty or invalid', () => {
-    expect(readPartialSuccess(new Uint8Array(0))).toEqual(none);
+    expect(readPartialSuccess(new Uint8Array(0))).toEqual(nothingRejected);
     for (const value of [{}, { partialSuccess: {} }, { partialSuccess: null }, [], 7, { partialSuccess: 'x' }])
-      expect(json(value)).toEqual(none);
-    expect(json({ partialSuccess: { rejectedSpans: '-1', errorMessage: 7 } })).toEqual(none);
-    expect(readPartialSuccess(Buffer.from('<html>'), 'application/json')).toEqual(none);
-    expect(readPartialSuccess(Buffer.from('<html>'))).toEqual(none);
+      expect(json(value)).toEqual(nothingRejected);
+    expect(json({ partialSuccess: { rejectedSpans: '-1', errorMessage: 7 } })).toEqual(nothingRejected);
+    expect(readPartialSuccess(Buffer.from('<html>'), 'application/json')).toEqual(nothingRejected);
+    expect(readPartialSuccess(Buffer.from('<html>'))).toEqual(nothingRejected);
   });
 });

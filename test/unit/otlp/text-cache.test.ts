@@ -27,6 +27,6 @@ it('the cache of texts reads every text unchanged, after any other texts', () =>
 it('the cache of texts distinguishes texts that differ in one byte, at any position', () => {
   const text = 'abcdefghijklmnopqrstuvwxyz';
   const variants = Array.from(text, (_, index) => `${text.slice(0, index)}!${text.slice(index + 1)}`);
-  for (const one of [text, ...variants, text, ...variants])
-    expect(readInterned(cursorOver(Buffer.from(one)), one.length)).toBe(one);
+  for (const variant of [text, ...variants, text, ...variants])
+    expect(readInterned(cursorOver(Buffer.from(variant)), variant.length)).toBe(variant);
 });

@@ -5,7 +5,7 @@ import { addressBelow, forwardedQueryOf } from '../../../src/domain/pass-through
 const TARGET = 'http://target.example:8080/base/path';
 
 /** Segments that name the parent of the target, in encodings that servers decode. */
-const UP = [
+const PARENT_SEGMENTS = [
   '%2525252e%2525252e',
   '..',
   '%2e%2e',
@@ -17,9 +17,19 @@ const UP = [
   '..;a=b',
   '%2e%2e;',
 ];
-/** Paths with a segment of `UP` in place of each `{}`. */
-const AROUND = ['{}', '{}/', '{}/admin', 'a/{}', 'a/{}/b', 'a/b/{}/{}/c', '{}/{}/{}', 'a/{}/{}/etc/passwd', 'x%2f{}'];
-const SEPARATORS = [
+/** Paths with a segment of `PARENT_SEGMENTS` in place of each `{}`. */
+const PATHS_AROUND_PARENT = [
+  '{}',
+  '{}/',
+  '{}/admin',
+  'a/{}',
+  'a/{}/b',
+  'a/b/{}/{}/c',
+  '{}/{}/{}',
+  'a/{}/{}/etc/passwd',
+  'x%2f{}',
+];
+const ENCODED_SEPARATORS = [
   'a%5c..%5cb',
   '..%2f',
   '..%2fadmin',
@@ -29,7 +39,7 @@ const SEPARATORS = [
   'a%252f..%252fb',
   '..%5c',
 ];
-const EMPTY = [
+const EMPTY_SEGMENTS = [
   '/',
   '//',
   '/x',
@@ -41,32 +51,32 @@ const EMPTY = [
   '/@evil.example',
   'a/%2f/b',
 ];
-const ABSOLUTE = [
+const ABSOLUTE_ADDRESSES = [
   'http://evil.example/',
   'https://evil.example',
   'http:%2f%2fevil.example/',
   '%68ttp:%2f%2fevil.example',
 ];
-const CHARACTERS = [
+const UNUSUAL_CHARACTERS = [
   ['a\\b', '\\\\evil.example', 'a%5cb', 'a%00b', 'a%0d%0aHost:%20evil', 'a%0ab', 'a%09b', 'a b', 'a\tb', 'a\nb'],
   ['a#b', 'a?b', 'a\u00e4b', 'a\u2025b', 'a\uff0eb', '%', '%zz', 'a%2', '%c0%ae%c0%ae', '%e0%80%ae', '%ff', '%7f'],
   ['%2500', '%250d%250a', '%255c', '\u0000', 'a\u007fb', '%25252500'],
 ].flat();
-const SINGLE = ['.', './a', 'a/./b', 'a/.', '%2e', '%2e/a', 'a/%2e/b', '%252e', 'a/%252e/b', '.;a', '%2e;x'];
+const CURRENT_SEGMENTS = ['.', './a', 'a/./b', 'a/.', '%2e', '%2e/a', 'a/%2e/b', '%252e', 'a/%252e/b', '.;a', '%2e;x'];
 
 const HOSTILE: readonly string[] = [
-  ...UP.flatMap((up) => AROUND.map((around) => around.replaceAll('{}', up))),
-  ...UP.map((up) => `${up}%2f${up}`),
-  ...UP.map((up) => `x/${up}/`),
-  ...UP.map((up) => `${'x/'.repeat(20)}${up}/`),
-  ...UP.map((up) => `${up}/${up}/${up}/${up}/%2e`),
-  ...UP.map((up) => `v1/${up}%5c`),
-  ...UP.map((up) => `${up}/.`),
-  ...SEPARATORS,
-  ...EMPTY,
-  ...ABSOLUTE,
-  ...CHARACTERS,
-  ...SINGLE,
+  ...PARENT_SEGMENTS.flatMap((parent) => PATHS_AROUND_PARENT.map((pattern) => pattern.replaceAll('{}', parent))),
+  ...PARENT_SEGMENTS.map((parent) => `${parent}%2f${parent}`),
+  ...PARENT_SEGMENTS.map((parent) => `x/${parent}/`),
+  ...PARENT_SEGMENTS.map((parent) => `${'x/'.repeat(20)}${parent}/`),
+  ...PARENT_SEGMENTS.map((parent) => `${parent}/${parent}/${parent}/${parent}/%2e`),
+  ...PARENT_SEGMENTS.map((parent) => `v1/${parent}%5c`),
+  ...PARENT_SEGMENTS.map((parent) => `${parent}/.`),
+  ...ENCODED_SEPARATORS,
+  ...EMPTY_SEGMENTS,
+  ...ABSOLUTE_ADDRESSES,
+  ...UNUSUAL_CHARACTERS,
+  ...CURRENT_SEGMENTS,
 ];
 
 const HARMLESS = [
@@ -113,12 +123,12 @@ describe('addressBelow', () => {
     expect(decoded.split(/[/\\]/)).not.toContain('..');
   });
 
-  it.each([...UP.flatMap((up) => AROUND.map((around) => around.replaceAll('{}', up))), ...EMPTY])(
-    'refuses %j',
-    (path) => {
-      expect(() => addressBelow(TARGET, path)).toThrow(InvalidInput);
-    },
-  );
+  it.each([
+    ...PARENT_SEGMENTS.flatMap((parent) => PATHS_AROUND_PARENT.map((pattern) => pattern.replaceAll('{}', parent))),
+    ...EMPTY_SEGMENTS,
+  ])('refuses %j', (path) => {
+    expect(() => addressBelow(TARGET, path)).toThrow(InvalidInput);
+  });
 
   it.each(HARMLESS)('keeps %j as it was sent', (path) => {
     expect(addressBelow(TARGET, path).href).toBe(`${TARGET}/${path}`);

@@ -144,7 +144,7 @@ test.each(LIBRARIES)('a log of %s restarts after all its pages are copied into t
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-checkpoints-'));
   try {
     const open = await library();
-    const file = join(folder, 'some.db');
+    const file = join(folder, 'log.db');
     const writer = await openReady(open, file, { role: 'writer', lockTimeoutMs: 5_000 });
     const reader = await openReady(open, file, { role: 'reader', lockTimeoutMs: 5_000 });
     const failures: unknown[] = [];
@@ -157,10 +157,10 @@ test.each(LIBRARIES)('a log of %s restarts after all its pages are copied into t
       (await pagesInLog()) - Number((await writer.all(NOOP, []))[0]?.['checkpointed']);
     async function commit(bytes: number): Promise<void> {
       await checkpoints.beforeUse(writer);
-      await writer.run('insert into some (bytes) values (zeroblob(?))', [bytes]);
+      await writer.run('insert into blobs (bytes) values (zeroblob(?))', [bytes]);
       checkpoints.used();
     }
-    await writer.run('create table some (bytes blob)', []);
+    await writer.run('create table blobs (bytes blob)', []);
     let rows = 0;
     const commitLarge = async (): Promise<void> => {
       await commit(8 << 20);
@@ -180,7 +180,7 @@ test.each(LIBRARIES)('a log of %s restarts after all its pages are copied into t
     );
     await commit(1);
     expect(await pagesInLog()).toBeLessThan(100);
-    expect(await reader.all('select count(*) as count from some', [])).toEqual([{ count: rows + 1 }]);
+    expect(await reader.all('select count(*) as count from blobs', [])).toEqual([{ count: rows + 1 }]);
     await checkpoints.close();
     await reader.close();
     await writer.close();

@@ -3,12 +3,12 @@ import { expect, test, vi } from 'vitest';
 import { openWorkerHandle } from '../../../src/persistence/sqlite/worker-handle.ts';
 
 test('a failure of the SQLite worker fails its statements, and does not end the process', async () => {
-  const sent = vi.spyOn(Worker.prototype, 'postMessage');
+  const postMessage = vi.spyOn(Worker.prototype, 'postMessage');
   const handle = await openWorkerHandle(':memory:', 'readwrite');
   await handle.all('select 1', []);
   // The worker that has received the statement.
-  const [worker] = sent.mock.contexts as Worker[];
-  sent.mockRestore();
+  const [worker] = postMessage.mock.contexts as Worker[];
+  postMessage.mockRestore();
   const rejections: unknown[] = [];
   const onRejection = (reason: unknown): void => void rejections.push(reason);
   process.on('unhandledRejection', onRejection);

@@ -80,7 +80,7 @@ test('a write that fails while a probe runs fails the check, although the probe 
 test('after an error about the data, a check depends on a probe, and a Conflict is not counted', async () => {
   const { probe, health } = aHealth();
   health.succeeded();
-  for (let time = 0; time < 3; time += 1) {
+  for (let attempt = 0; attempt < 3; attempt += 1) {
     health.failed(new Error('NOT NULL constraint failed'));
     health.failed(new Conflict('This key already exists.'));
     await health.check();

@@ -35,17 +35,17 @@ const requestWith = (body: object = {}): ModelRequest => ({
 const failureWith = (upstreamStatus: number | null, upstreamCode: string | null = null): UpstreamFailed =>
   new UpstreamFailed('no', { provider: 'openai', upstreamStatus, upstreamCode });
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 describe('absent endpoints', () => {
   it.each([404, 405, 501])('are recorded for %i, for ten minutes', (status) => {
-    let now = 1_000;
-    const absent = createAbsentEndpoints(() => now);
+    let nowMs = 1_000;
+    const absent = createAbsentEndpoints(() => nowMs);
     expect(absent.has(RESPONSES, DEPLOYMENT)).toBe(false);
     expect(absent.record(failureWith(status), requestWith(), DEPLOYMENT)).toBe(true);
-    now += 10 * MINUTE - 1;
+    nowMs += 10 * MINUTE_MS - 1;
     expect(absent.has(RESPONSES, DEPLOYMENT)).toBe(true);
-    now += 1;
+    nowMs += 1;
     expect(absent.has(RESPONSES, DEPLOYMENT)).toBe(false);
   });
 

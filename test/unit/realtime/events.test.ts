@@ -11,7 +11,7 @@ const text = (content: string): SocketMessage => ({ bytes: Buffer.from(content),
 const textOf = ({ bytes }: SocketMessage): string => Buffer.from(bytes).toString('utf8');
 
 /** The forwarded form of a caller's event. The caller may call `voice` and `whisper-1`. */
-function sent(event: string): string {
+function forwarded(event: string): string {
   return textOf(
     translateClientEvent(text(event), NAMES, (model) => {
       if (model !== 'voice' && model !== 'whisper-1') throw new Forbidden(model, 'model');
@@ -26,7 +26,7 @@ describe('an event of the caller', () => {
     '[1,2]',
     '',
   ])('without a model name is forwarded unchanged: %s', (event) => {
-    expect(sent(event)).toBe(event);
+    expect(forwarded(event)).toBe(event);
   });
 
   it.each([
@@ -49,7 +49,7 @@ describe('an event of the caller', () => {
       '{"session":{"tools":[{"parameters":{"properties":{"model":{"type":"string"}}}}]}}',
     ],
   ])('%s is forwarded as %s', (event, expected) => {
-    expect(sent(event)).toBe(expected);
+    expect(forwarded(event)).toBe(expected);
   });
 
   it.each([
@@ -66,7 +66,7 @@ describe('an event of the caller', () => {
     ['["model"]', InvalidInput],
     [`{"model":${'['.repeat(600)}${']'.repeat(600)}}`, InvalidInput],
   ])('%s is not forwarded', (event, kind) => {
-    expect(() => sent(event)).toThrow(kind);
+    expect(() => forwarded(event)).toThrow(kind);
   });
 
   it('never sends the name of a forbidden model to an upstream, in any notation', () => {
@@ -83,7 +83,7 @@ describe('an event of the caller', () => {
       const member = `"${escapedAtRandom('model')}"${space}:${space}"${escapedAtRandom(model)}"`;
       const event = `{"type":"session.update",${space}"${escapedAtRandom('session')}":{"a":"\\"model\\"",${member}}}`;
       try {
-        results.push(`${model} as ${JSON.parse(sent(event)).session.model}`);
+        results.push(`${model} as ${JSON.parse(forwarded(event)).session.model}`);
       } catch (error) {
         results.push(`${model} refused as ${(error as Error).name}`);
       }

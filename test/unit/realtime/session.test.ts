@@ -135,10 +135,10 @@ describe('a session', () => {
       return answer;
     };
     const setup = await aSession({ identify });
-    for (const remaining of [2, 1]) {
+    for (const remainingAnswers of [2, 1]) {
       keepAlive(setup, 220);
       await settled();
-      expect([answers.length, setup.ends()]).toEqual([remaining, []]);
+      expect([answers.length, setup.ends()]).toEqual([remainingAnswers, []]);
     }
     keepAlive(setup, 220);
     await settled();
@@ -155,7 +155,7 @@ describe('a session', () => {
     expect(setup.ends()).toEqual([['failure', 'FORBIDDEN']]);
 
     const repeating = await aSession({ caller: aCaller(aKey({ models: ['m'] })) });
-    for (let tries = 0; tries < 3; tries += 1) repeating.client.say('name other');
+    for (let attempt = 0; attempt < 3; attempt += 1) repeating.client.say('name other');
     expect(repeating.ends()).toEqual([['failure', 'FORBIDDEN']]);
     expect(repeating.client.calls.at(-1)).toBe('(close 1008)');
     expect(repeating.vendor.calls).toEqual(['(close 1000)']);
@@ -174,7 +174,7 @@ describe('a session', () => {
 
   it('has a reservation for its next turn while it is open, and releases it at its end', async () => {
     const setup = await aSession({ caller: aCaller(aKey({ maxBudget: usd('4') })) });
-    const second = await setup.open();
+    const secondSession = await setup.open();
     const refusalAt = (limit: string, amount = 1n) =>
       setup.admission.check([{ counter: `key:${aKey().hash}`, limit: usd(limit), amount, refused: 'at' }]);
     expect([refusalAt('2'), refusalAt('3')]).toEqual([expect.objectContaining({ used: 0n, reserved: usd('2') }), null]);
@@ -186,7 +186,7 @@ describe('a session', () => {
       expect.objectContaining({ used: usd('2'), reserved: usd('2') }),
       null,
     ]);
-    second.abandon();
+    secondSession.abandon();
     setup.client.currentListener().ended({ kind: 'cut' });
     expect(setup.admission.counts()).toEqual({ open: 0, expired: 0 });
     expect([refusalAt('2', 0n), refusalAt('3')]).toEqual([
@@ -205,7 +205,7 @@ describe('a session', () => {
         return upstream;
       },
     });
-    for (let tries = 0; tries < 5; tries += 1) await expect(setup.open()).rejects.toThrow('no');
+    for (let attempt = 0; attempt < 5; attempt += 1) await expect(setup.open()).rejects.toThrow('no');
     expect(setup.admission.counts()).toEqual({ open: 1, expired: 0 });
   });
 

@@ -5,9 +5,9 @@ describe('the sessions of a process', () => {
   it('are limited in number', async () => {
     const setup = await aSession();
     // The limit of `aSession` is two.
-    const second = await setup.open();
+    const secondSession = await setup.open();
     await expect(setup.open()).rejects.toThrow('Too many realtime sessions are open. Try again later.');
-    second.abandon();
+    secondSession.abandon();
     expect(setup.ends()).toEqual([['failure', 'CLIENT_GONE']]);
     (await setup.open()).abandon();
     expect(setup.realtime.count()).toBe(1);

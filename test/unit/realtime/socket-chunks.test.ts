@@ -9,11 +9,11 @@ import { webSocketServer } from '../../../src/runtime/network/web-sockets.ts';
 const CLOSE_1008 = Buffer.from([0x88, 0x02, 0x03, 0xf0]);
 
 it('a connection that receives a message in single bytes is closed with 1008 before 40,000 chunks', async () => {
-  const sent: Buffer[] = [];
+  const sentFrames: Buffer[] = [];
   const wire = new Duplex({
     read() {},
     write(bytes: Buffer, _encoding, done) {
-      sent.push(bytes);
+      sentFrames.push(bytes);
       done();
     },
   });
@@ -30,8 +30,8 @@ it('a connection that receives a message in single bytes is closed with 1008 bef
   // The header of a masked text frame of 1,000,000 (0x0f4240) bytes.
   wire.push(Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0x0f, 0x42, 0x40, 1, 2, 3, 4]));
   let pushed = 0;
-  while (!Buffer.concat(sent).includes(CLOSE_1008) && pushed < 40_000) {
-    for (let nth = 0; nth < 1_000; nth += 1) wire.push(Buffer.from('x'));
+  while (!Buffer.concat(sentFrames).includes(CLOSE_1008) && pushed < 40_000) {
+    for (let chunk = 0; chunk < 1_000; chunk += 1) wire.push(Buffer.from('x'));
     pushed += 1_000;
     await turn();
   }

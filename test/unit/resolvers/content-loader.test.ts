@@ -20,12 +20,12 @@ it('contents of spans are loaded at most 8 at once; a failed read fails its own 
   } as unknown as Stores;
   const { contentBySpan } = createLoaders(stores, null);
   const load = (index: number) => contentBySpan.load({ traceId: 't', traceRef: 'r', spanId: String(index) });
-  const first = Array.from({ length: 50 }, (_, index) => load(index));
-  const inOneTick = Promise.allSettled(first);
-  await first[0];
-  const later = Promise.allSettled(Array.from({ length: 10 }, (_, index) => load(50 + index)));
-  const spans = [...(await inOneTick), ...(await later)].map((one) =>
-    one.status === 'fulfilled' ? one.value?.spanId : (one.reason as unknown),
+  const firstLoads = Array.from({ length: 50 }, (_, index) => load(index));
+  const settledFirst = Promise.allSettled(firstLoads);
+  await firstLoads[0];
+  const settledLater = Promise.allSettled(Array.from({ length: 10 }, (_, index) => load(50 + index)));
+  const spans = [...(await settledFirst), ...(await settledLater)].map((result) =>
+    result.status === 'fulfilled' ? result.value?.spanId : (result.reason as unknown),
   );
   expect(spans).toEqual(Array.from({ length: 60 }, (_, index) => (index === 3 ? failure : String(index))));
   expect(mostRunning).toBe(8);

@@ -27,8 +27,8 @@ function disconnectingAfter(reads: number) {
   };
   const traces = {
     searchSummaries: () => read(Array.from({ length: PAGE }, (_, index) => summaryOf(count * PAGE + index))),
-    listSpans: (some: readonly TraceSummary[]) =>
-      read(new Map(some.map(({ traceRef }) => [traceRef, [{ spanId: 's' }]]))),
+    listSpans: (summaries: readonly TraceSummary[]) =>
+      read(new Map(summaries.map(({ traceRef }) => [traceRef, [{ spanId: 's' }]]))),
     findSpans: () => read([]),
   };
   const platform = {

@@ -68,9 +68,11 @@ describe('the spans of traces', () => {
       },
     } as unknown as Stores;
     const loaders = createLoaders(stores, null);
-    const wanted = counts.map((spanCount, index) => ({ traceId: 't', traceRef: String(index), spanCount }));
-    const spans = await Promise.all(wanted.map((trace) => loaders.spansByTrace.load(trace)));
-    expect(spans.every((own) => own.every(({ spanId }, index) => spanId === String(index)))).toBe(true);
+    const traceKeys = counts.map((spanCount, index) => ({ traceId: 't', traceRef: String(index), spanCount }));
+    const spans = await Promise.all(traceKeys.map((trace) => loaders.spansByTrace.load(trace)));
+    expect(spans.every((spansOfTrace) => spansOfTrace.every(({ spanId }, index) => spanId === String(index)))).toBe(
+      true,
+    );
     return { reads, lengths: spans.map(({ length }) => length) };
   }
 

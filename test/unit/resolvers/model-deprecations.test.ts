@@ -33,12 +33,13 @@ const scope = {
 } as unknown as Scope;
 
 it('deprecations are grouped by the whole days that are left', () => {
-  const namesOf = (all: readonly { name: string; daysLeft: number }[]) => all.map((one) => [one.name, one.daysLeft]);
+  const namesAndDays = (models: readonly { name: string; daysLeft: number }[]) =>
+    models.map(({ name, daysLeft }) => [name, daysLeft]);
   const { deprecated, imminent, upcoming } = listDeprecations(scope, { withinDays: 30 });
-  expect(namesOf(deprecated)).toEqual([['past', -1]]);
-  expect(namesOf(imminent)).toEqual([
+  expect(namesAndDays(deprecated)).toEqual([['past', -1]]);
+  expect(namesAndDays(imminent)).toEqual([
     ['today', 0],
     ['edge', 30],
   ]);
-  expect(namesOf(upcoming)).toEqual([['later', 31]]);
+  expect(namesAndDays(upcoming)).toEqual([['later', 31]]);
 });

@@ -5,7 +5,9 @@ import { randomFrom } from '../../support/random.ts';
 const TEXTS = ['', 'ls -la', 'say "hi"', 'a\\b', '\n\t\r\b\f', '{"input":"x"}', 'ä😀\u2028', '*** Begin Patch\n+"x"\n'];
 
 const unicodeEscaped = (text: string): string =>
-  Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
+  Array.from({ length: text.length }, (_, index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`).join(
+    '',
+  );
 
 function unwrapped(pieces: readonly string[]): string {
   const unwrapper = createInputUnwrapper();
@@ -23,10 +25,10 @@ describe('the text of a custom tool, as the argument of a function', () => {
     for (const whole of escaped) {
       for (let round = 0; round < 20; round += 1) {
         const pieces: string[] = [];
-        for (let at = 0; at < whole.length;) {
-          const end = at + 1 + random(5);
-          pieces.push(whole.slice(at, end));
-          at = end;
+        for (let start = 0; start < whole.length;) {
+          const end = start + 1 + random(5);
+          pieces.push(whole.slice(start, end));
+          start = end;
         }
         expect(unwrapped(pieces)).toBe(text);
       }

@@ -26,8 +26,8 @@ describe('ids of responses that an upstream stores', () => {
     const id = ids.seal(OF_KEY);
     // The first five characters are the prefix `resp_`. The last character may contain unused bits.
     for (let index = 5; index < id.length - 1; index += 1) {
-      const other = id.charAt(index) === 'A' ? 'B' : 'A';
-      expect(ids.open(`${id.slice(0, index)}${other}${id.slice(index + 1)}`)).toBe(null);
+      const changedCharacter = id.charAt(index) === 'A' ? 'B' : 'A';
+      expect(ids.open(`${id.slice(0, index)}${changedCharacter}${id.slice(index + 1)}`)).toBe(null);
     }
     expect(createResponseIds(new Secret('sk-another-0123456789')).open(id)).toBe(null);
     for (const invalid of ['', 'resp_', 'resp_68', id.slice(5), `resp_${'A'.repeat(200)}`])

@@ -32,9 +32,9 @@ function aStore() {
         await new Promise<void>((resolve) => {
           onCommit = resolve;
         });
-      const [first] = commits.splice(0, 1);
-      if (first === undefined) throw new Error('No commit is under way.');
-      return first;
+      const [currentCommit] = commits.splice(0, 1);
+      if (currentCommit === undefined) throw new Error('No commit is under way.');
+      return currentCommit;
     },
     async add(added: readonly SealedResponse[]) {
       await new Promise<void>((resolve, reject) => {
@@ -47,9 +47,10 @@ function aStore() {
       for (const row of added) rows.set(row.id, row);
     },
     find: async (ids: readonly string[]) => ids.flatMap((id) => rows.get(id) ?? []),
-    async chain(id: string, most: number) {
+    async chain(id: string, maxTurns: number) {
       const found: SealedResponse[] = [];
-      for (let row = rows.get(id); row && found.length < most; row = rows.get(row.previousId ?? '')) found.push(row);
+      for (let row = rows.get(id); row && found.length < maxTurns; row = rows.get(row.previousId ?? ''))
+        found.push(row);
       return found;
     },
     async remove(id: string) {
@@ -133,9 +134,9 @@ describe('the queue of responses', () => {
     await flushed;
     expect(store.rows.size).toBe(0);
     queue.enqueue(aResponse('resp_3'));
-    const again = queue.flush();
+    const secondFlush = queue.flush();
     (await store.commit()).end();
-    await again;
+    await secondFlush;
     await queue.remove('resp_3');
     expect(store.rows.size).toBe(0);
   });

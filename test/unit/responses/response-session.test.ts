@@ -68,7 +68,9 @@ function aConnection(limits: Partial<ResponseSessionLimits> = {}) {
                     pipe(sink) {
                       turn.sink = sink;
                     },
-                    resume: () => void (turn.resumed += 1),
+                    resume() {
+                      turn.resumed += 1;
+                    },
                     cancel: () => void log.push(`${name} cancelled`),
                   },
                   failureEvent: (failure) => message(`${name} error: ${textOf(failure)}`),
@@ -118,9 +120,9 @@ describe('turns', () => {
     const setup = aConnection({ waiting: 9 });
     setup.ask('a:1', 'a:2', 'b:3', 'c:4');
     expect(setup.log).toEqual(['1 begun', '3 begun']);
-    const one = await setup.answer('1');
-    one.chunk(Buffer.from('one'));
-    one.done();
+    const sink1 = await setup.answer('1');
+    sink1.chunk(Buffer.from('one'));
+    sink1.done();
     await settled();
     // The oldest waiting turn of a free lane begins.
     expect(setup.log).toEqual(['1 begun', '3 begun', '1 completed', '2 begun']);
@@ -144,18 +146,18 @@ describe('turns', () => {
   it('are answered at the speed of their client, and no new requests are read meanwhile', async () => {
     const setup = aConnection();
     setup.ask('a:1', 'b:2');
-    const one = await setup.answer('1');
-    const two = await setup.answer('2');
-    expect(one.chunk(Buffer.from('x'))).toBe(true);
+    const sink1 = await setup.answer('1');
+    const sink2 = await setup.answer('2');
+    expect(sink1.chunk(Buffer.from('x'))).toBe(true);
     setup.client.state.full = true;
-    expect(one.chunk(Buffer.from('y'))).toBe(false);
-    expect(two.chunk(Buffer.from('z'))).toBe(false);
+    expect(sink1.chunk(Buffer.from('y'))).toBe(false);
+    expect(sink2.chunk(Buffer.from('z'))).toBe(false);
     expect(setup.client.calls).toEqual(['x', 'y', '(pause)', 'z']);
     setup.client.state.full = false;
     setup.client.currentListener().drained();
     expect([setup.resumed('1'), setup.resumed('2')]).toEqual([1, 1]);
     expect(setup.client.calls.at(-1)).toBe('(resume)');
-    expect(one.chunk(Buffer.from('more'))).toBe(true);
+    expect(sink1.chunk(Buffer.from('more'))).toBe(true);
   });
 
   it('that fail during the stream report the failure, and the lane continues', async () => {
@@ -170,11 +172,11 @@ describe('turns', () => {
   it('are cancelled when their client disconnects', async () => {
     const setup = aConnection({ waiting: 9 });
     setup.ask('a:1', 'b:2', 'a:3');
-    const one = await setup.answer('1');
+    const sink1 = await setup.answer('1');
     const allEnded = setup.sessions.ended();
     setup.client.currentListener().ended({ kind: 'cut' });
     expect(setup.ended).toEqual([]);
-    expect(one.chunk(Buffer.from('late'))).toBe(false);
+    expect(sink1.chunk(Buffer.from('late'))).toBe(false);
     await allEnded;
     expect(setup.log).toEqual(['1 begun', '2 begun', '1 abandoned', '1 cancelled', '1 aborted', '2 aborted']);
     expect(setup.client.calls).toEqual(['(close 1000)']);
@@ -213,10 +215,10 @@ describe('a connection', () => {
   it('that reads none of its pending messages counts as disconnected', async () => {
     const setup = aConnection();
     setup.ask('a:1');
-    const one = await setup.answer('1');
+    const sink1 = await setup.answer('1');
     setup.client.state.full = true;
     setup.client.state.waiting = 10;
-    one.chunk(Buffer.from('x'));
+    sink1.chunk(Buffer.from('x'));
     setup.wait(50);
     setup.client.state.waiting = 5;
     setup.wait(50);
@@ -234,9 +236,9 @@ describe('a connection', () => {
     setup.wait(1_001);
     expect(setup.client.calls).toEqual([`2: ${reason}`]);
     setup.ask('b:3', '!steer');
-    const one = await setup.answer('1');
-    one.chunk(Buffer.from('one'));
-    one.done();
+    const sink1 = await setup.answer('1');
+    sink1.chunk(Buffer.from('one'));
+    sink1.done();
     await settled();
     expect(setup.client.calls).toEqual([
       `2: ${reason}`,

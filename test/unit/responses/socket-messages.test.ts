@@ -9,7 +9,7 @@ function messagesOf(text: string, { size = text.length, streamId = null as strin
   const bytes = Buffer.from(text);
   const source: ByteStream = {
     pipe(sink) {
-      for (let at = 0; at < bytes.length; at += size) sink.chunk(bytes.subarray(at, at + size));
+      for (let offset = 0; offset < bytes.length; offset += size) sink.chunk(bytes.subarray(offset, offset + size));
       sink.done();
     },
     resume() {},

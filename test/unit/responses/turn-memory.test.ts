@@ -25,12 +25,12 @@ describe('the memory of a connection', () => {
 
   it('is separate from the memories of other connections', () => {
     const memories = createTurnMemories();
-    const [one, other] = [memories.open(), memories.open()];
-    one.put('', turn('one'));
-    expect(other.find('one')).toBeNull();
-    other.put('', turn('one', 'other'));
-    one.close();
-    expect([one.find('one'), other.find('one')]).toEqual([null, turn('one', 'other')]);
+    const [memoryA, memoryB] = [memories.open(), memories.open()];
+    memoryA.put('', turn('one'));
+    expect(memoryB.find('one')).toBeNull();
+    memoryB.put('', turn('one', 'other'));
+    memoryA.close();
+    expect([memoryA.find('one'), memoryB.find('one')]).toEqual([null, turn('one', 'other')]);
   });
 
   it('drops a response when its own lane fails to continue it', () => {
@@ -60,13 +60,17 @@ describe('the memory of a connection', () => {
 
   it('is also bounded for all connections together, and is freed when a connection closes', () => {
     const memories = createTurnMemories({ connection: 150, process: 150 });
-    const [one, two, three] = [memories.open(), memories.open(), memories.open()];
-    one.put('', turn('t1', 'xxx'));
-    two.put('', turn('t2', 'xxx'));
-    three.put('', turn('t3', 'xxx'));
-    expect([one.find('t1'), two.find('t2'), three.find('t3')]).toEqual([null, turn('t2', 'xxx'), turn('t3', 'xxx')]);
-    three.close();
-    one.put('', turn('t1', 'xxx'));
-    expect([one.find('t1'), two.find('t2')]).toEqual([turn('t1', 'xxx'), turn('t2', 'xxx')]);
+    const [memory1, memory2, memory3] = [memories.open(), memories.open(), memories.open()];
+    memory1.put('', turn('t1', 'xxx'));
+    memory2.put('', turn('t2', 'xxx'));
+    memory3.put('', turn('t3', 'xxx'));
+    expect([memory1.find('t1'), memory2.find('t2'), memory3.find('t3')]).toEqual([
+      null,
+      turn('t2', 'xxx'),
+      turn('t3', 'xxx'),
+    ]);
+    memory3.close();
+    memory1.put('', turn('t1', 'xxx'));
+    expect([memory1.find('t1'), memory2.find('t2')]).toEqual([turn('t1', 'xxx'), turn('t2', 'xxx')]);
   });
 });

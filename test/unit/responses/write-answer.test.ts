@@ -121,9 +121,12 @@ function eventsOf(written: string): readonly object[] {
     .split('\n\n')
     .map((event, index) => {
       const [name = '', data = ''] = event.split('\n');
-      const { sequence_number: number, ...rest } = JSON.parse(data.slice('data: '.length)) as Record<string, unknown>;
-      expect({ number, name }).toEqual({ number: index, name: `event: ${String(rest['type'])}` });
-      return rest;
+      const { sequence_number: number, ...members } = JSON.parse(data.slice('data: '.length)) as Record<
+        string,
+        unknown
+      >;
+      expect({ number, name }).toEqual({ number: index, name: `event: ${String(members['type'])}` });
+      return members;
     });
 }
 

@@ -47,10 +47,11 @@ describe('the number of retries', () => {
       retriesAfter(failed(500), { requested: 7, policy }),
     ]).toEqual([4, 1, 1]);
     // The policy of a group replaces the general one.
-    const ofGroup = { ...policy, retriesOfGroup: new Map([['g', { RateLimitError: 0 }]]) };
-    expect([retriesAfter(failed(429), { policy: ofGroup }), retriesAfter(failed(400), { policy: ofGroup })]).toEqual([
-      0, 0,
-    ]);
+    const withGroupPolicy = { ...policy, retriesOfGroup: new Map([['g', { RateLimitError: 0 }]]) };
+    expect([
+      retriesAfter(failed(429), { policy: withGroupPolicy }),
+      retriesAfter(failed(400), { policy: withGroupPolicy }),
+    ]).toEqual([0, 0]);
     expect(retriesAfter(failed(400), { requested: 0, policy })).toBe(0);
   });
 });

@@ -14,8 +14,8 @@ const sourcesOf = (env: Record<string, string>, billing: Section = {}, publicUrl
 
 /** The settings, with their secrets revealed. */
 function read(...source: Parameters<typeof sourcesOf>) {
-  const { secretKey, webhookSecret, ...rest } = settingsFrom(sourcesOf(...source)).billing;
-  return { ...rest, secretKey: secretKey?.reveal() ?? null, webhookSecret: webhookSecret?.reveal() ?? null };
+  const { secretKey, webhookSecret, ...otherSettings } = settingsFrom(sourcesOf(...source)).billing;
+  return { ...otherSettings, secretKey: secretKey?.reveal() ?? null, webhookSecret: webhookSecret?.reveal() ?? null };
 }
 
 const NOTHING = {

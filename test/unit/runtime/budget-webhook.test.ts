@@ -61,7 +61,7 @@ it('the budget webhook logs an alert that fails, without the address', async () 
 it('the budget webhook drops alerts while 50 requests are open', async () => {
   const status = Promise.withResolvers<number>();
   const { webhook, sent, logged } = aWebhook(() => status.promise);
-  for (let nth = 0; nth < 51; nth += 1) webhook.send(ALERT);
+  for (let alert = 0; alert < 51; alert += 1) webhook.send(ALERT);
   expect([sent.length, logged.length]).toEqual([50, 1]);
   status.resolve(200);
   await webhook.drained();

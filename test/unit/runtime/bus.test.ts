@@ -18,13 +18,13 @@ function feedOfOtherBus() {
 describe('the bus', () => {
   it('delivers each event to every subscriber whose filter matches', async () => {
     const bus = createBus();
-    const all = bus.subscribe('trace', {});
-    const some = bus.subscribe('trace', { wanted: (event) => idOf(event) === 'b' });
+    const unfiltered = bus.subscribe('trace', {});
+    const filtered = bus.subscribe('trace', { wanted: (event) => idOf(event) === 'b' });
     bus.publish('trace', change('a'));
     bus.publish('trace', change('b'));
-    expect(idOf((await all.next()).value.event)).toBe('a');
-    expect(idOf((await all.next()).value.event)).toBe('b');
-    expect(idOf((await some.next()).value.event)).toBe('b');
+    expect(idOf((await unfiltered.next()).value.event)).toBe('a');
+    expect(idOf((await unfiltered.next()).value.event)).toBe('b');
+    expect(idOf((await filtered.next()).value.event)).toBe('b');
   });
 
   it('delivers no withdrawn event', async () => {
@@ -60,14 +60,14 @@ describe('the bus', () => {
 
   it('delivers one object to readers that missed no event, and to others a copy with `missed`', async () => {
     const bus = createBus({ queueLimit: 1 });
-    const [one, other, slow] = [bus.subscribe('trace', {}), bus.subscribe('trace', {}), bus.subscribe('trace', {})];
-    const early = [one.next(), other.next()];
+    const [fast, alsoFast, slow] = [bus.subscribe('trace', {}), bus.subscribe('trace', {}), bus.subscribe('trace', {})];
+    const early = [fast.next(), alsoFast.next()];
     bus.publish('trace', change('a'));
     await Promise.all(early);
     bus.publish('trace', change('b'));
     const [{ value: first }, { value: second }, { value: late }] = await Promise.all([
-      one.next(),
-      other.next(),
+      fast.next(),
+      alsoFast.next(),
       slow.next(),
     ]);
     expect(first).toBe(second);
@@ -77,22 +77,22 @@ describe('the bus', () => {
 
   it('lets a reader continue after its last event', async () => {
     const bus = createBus();
-    const first = bus.subscribe('trace', {});
+    const interrupted = bus.subscribe('trace', {});
     for (const traceId of ['a', 'b', 'c', 'd']) bus.publish('trace', change(traceId));
-    const { value: received } = await first.next();
-    const again = bus.subscribe('trace', { after: received.id, wanted: (event) => idOf(event) !== 'c' });
+    const { value: received } = await interrupted.next();
+    const resumed = bus.subscribe('trace', { after: received.id, wanted: (event) => idOf(event) !== 'c' });
     bus.publish('trace', change('e'));
-    const feedEvents = [await again.next(), await again.next(), await again.next()].map(({ value }) => value);
+    const feedEvents = [await resumed.next(), await resumed.next(), await resumed.next()].map(({ value }) => value);
     expect(feedEvents.map(({ event, missed }) => [idOf(event), missed])).toEqual([
       ['b', 0],
       ['d', 0],
       ['e', 0],
     ]);
-    expect(feedEvents[0]?.id).toBe((await first.next()).value.id);
+    expect(feedEvents[0]?.id).toBe((await interrupted.next()).value.id);
     // No event follows the last one yet; the next event is delivered.
-    const last = bus.subscribe('trace', { after: feedEvents[2]?.id ?? '' });
+    const upToDate = bus.subscribe('trace', { after: feedEvents[2]?.id ?? '' });
     bus.publish('trace', change('f'));
-    expect(idOf((await last.next()).value.event)).toBe('f');
+    expect(idOf((await upToDate.next()).value.event)).toBe('f');
   });
 
   it('keeps the latest 512 events, and refuses an event id that is older, malformed or from another process', async () => {

@@ -46,13 +46,13 @@ describe('the announcement of cache changes', () => {
 
   it('evicts announced ids in every other process, and none in the announcing one', async () => {
     const { messages } = aChannel();
-    const [one, other] = [aProcess(messages), aProcess(messages)];
-    one.changes.announce('key', ['a', 'b']);
-    one.changes.announce('models', null);
-    one.changes.announce('userId', []);
+    const [sender, receiver] = [aProcess(messages), aProcess(messages)];
+    sender.changes.announce('key', ['a', 'b']);
+    sender.changes.announce('models', null);
+    sender.changes.announce('userId', []);
     await vi.advanceTimersByTimeAsync(10);
-    expect(one.evicted).toEqual([]);
-    expect(other.evicted).toEqual([
+    expect(sender.evicted).toEqual([]);
+    expect(receiver.evicted).toEqual([
       new Map<string, unknown>([
         ['key', new Set(['a', 'b'])],
         ['models', null],
@@ -62,33 +62,33 @@ describe('the announcement of cache changes', () => {
 
   it('sends at most 20 messages a second, and loses no change', async () => {
     const { messages, sent } = aChannel();
-    const [one, other] = [aProcess(messages), aProcess(messages)];
+    const [sender, receiver] = [aProcess(messages), aProcess(messages)];
     for (let index = 0; index < 90; index++) {
-      one.changes.announce('teamId', [`t${index}`]);
+      sender.changes.announce('teamId', [`t${index}`]);
       await vi.advanceTimersByTimeAsync(10);
     }
     await vi.advanceTimersByTimeAsync(100);
     expect(sent.length).toBeGreaterThan(10);
     expect(sent.length).toBeLessThanOrEqual(20);
-    const ids = other.evicted.flatMap((changed) => [...(changed.get('teamId') ?? [])]);
+    const ids = receiver.evicted.flatMap((changed) => [...(changed.get('teamId') ?? [])]);
     expect(ids).toEqual(Array.from({ length: 90 }, (_, index) => `t${index}`));
   });
 
   it('names a whole kind in place of more than 100 ids, and where the message is too long', async () => {
     const { messages, sent } = aChannel();
-    const [one, other] = [aProcess(messages), aProcess(messages)];
-    one.changes.announce(
+    const [sender, receiver] = [aProcess(messages), aProcess(messages)];
+    sender.changes.announce(
       'key',
       Array.from({ length: 101 }, (_, index) => String(index)),
     );
-    one.changes.announce('teamId', ['t']);
-    one.changes.announce(
+    sender.changes.announce('teamId', ['t']);
+    sender.changes.announce(
       'userId',
       Array.from({ length: 40 }, (_, index) => `${index}${'\u{1f600}'.repeat(100)}`),
     );
     await vi.advanceTimersByTimeAsync(10);
     expect(Buffer.byteLength(sent[0] ?? '')).toBeLessThan(7_500);
-    expect(other.evicted).toEqual([
+    expect(receiver.evicted).toEqual([
       new Map<string, unknown>([
         ['key', null],
         ['userId', null],
@@ -99,15 +99,15 @@ describe('the announcement of cache changes', () => {
 
   it('is repeated after a failure, together with later changes', async () => {
     const { messages, sent, state } = aChannel();
-    const [one, other] = [aProcess(messages), aProcess(messages)];
+    const [sender, receiver] = [aProcess(messages), aProcess(messages)];
     state.isUnavailable = true;
-    one.changes.announce('key', ['a']);
+    sender.changes.announce('key', ['a']);
     await vi.advanceTimersByTimeAsync(20);
-    one.changes.announce('key', ['b']);
+    sender.changes.announce('key', ['b']);
     state.isUnavailable = false;
     await vi.advanceTimersByTimeAsync(1_100);
     expect(sent).toHaveLength(1);
-    expect(other.evicted).toEqual([new Map([['key', new Set(['a', 'b'])]])]);
+    expect(receiver.evicted).toEqual([new Map([['key', new Set(['a', 'b'])]])]);
   });
 
   it('evicts everything when listening begins, because earlier messages may be lost', async () => {
@@ -148,8 +148,8 @@ describe('the announcement of cache changes', () => {
     const before = { hash: 'a', secretHash: 'a', previousSecret: null };
     const rotated = { hash: 'a', secretHash: 'b', previousSecret: null };
     const inGrace = { hash: 'a', secretHash: 'c', previousSecret: { hash: 'b' } };
-    const all = [before, rotated, inGrace];
-    expect(all.map(keyChangeId)).toEqual(['a', 'a.b', 'a.c.b']);
-    expect(all.map((key) => keyHashesOf(keyChangeId(key)))).toEqual(all);
+    const keyStates = [before, rotated, inGrace];
+    expect(keyStates.map(keyChangeId)).toEqual(['a', 'a.b', 'a.c.b']);
+    expect(keyStates.map((key) => keyHashesOf(keyChangeId(key)))).toEqual(keyStates);
   });
 });

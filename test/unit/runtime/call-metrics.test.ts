@@ -62,8 +62,8 @@ it('tokens are counted by type, and the time to the first byte is measured', () 
     `${usage}_sum{${LABELS},gen_ai_token_type="input"} 1009`,
     `${usage}_sum{${LABELS},gen_ai_token_type="output"} 4`,
   ]);
-  const first = 'gen_ai_client_operation_time_to_first_chunk_seconds';
-  expect(linesOf(text, `${first}_sum`)).toEqual([`${first}_sum{${LABELS}} 0.03`]);
+  const timeToFirstChunk = 'gen_ai_client_operation_time_to_first_chunk_seconds';
+  expect(linesOf(text, `${timeToFirstChunk}_sum`)).toEqual([`${timeToFirstChunk}_sum{${LABELS}} 0.03`]);
 });
 
 it('deployments of one model are counted in one series, and unknown deployments in another', () => {
@@ -73,17 +73,17 @@ it('deployments of one model are counted in one series, and unknown deployments 
     metrics.record(call({ deploymentId, error: 'TIMEOUT', tokens: null }));
   }
   const text = metrics.text();
-  const other = 'gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="_other"';
+  const otherLabels = 'gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="_other"';
   const name = 'gen_ai_client_operation_duration_seconds';
   expect(linesOf(text, `${name}_count`)).toEqual(
-    [LABELS, other].flatMap((labels) => [
+    [LABELS, otherLabels].flatMap((labels) => [
       `${name}_count{${labels}} 2`,
       `${name}_count{${labels},error_type="TIMEOUT"} 2`,
     ]),
   );
   const usage = 'gen_ai_client_token_usage';
   expect(linesOf(text, `${usage}_sum`)).toEqual(
-    [LABELS, other].flatMap((labels) => [
+    [LABELS, otherLabels].flatMap((labels) => [
       `${usage}_sum{${labels},gen_ai_token_type="input"} 6`,
       `${usage}_sum{${labels},gen_ai_token_type="output"} 4`,
     ]),
@@ -94,7 +94,7 @@ it('an unknown deployment has the label _other, and series above 5,000 are count
   const metrics = createCallMetrics((id) => (id.startsWith('d-') ? id : null));
   metrics.record(call({ deploymentId: 'unknown' }));
   expect(metrics.text()).toContain('gen_ai_request_model="_other"');
-  for (let nth = 0; nth < 5_100; nth += 1) metrics.record(call({ deploymentId: `d-${nth}` }));
+  for (let index = 0; index < 5_100; index += 1) metrics.record(call({ deploymentId: `d-${index}` }));
   const counts = linesOf(metrics.text(), 'gen_ai_client_operation_duration_seconds_count');
   // The unknown deployment and 4,999 others have a series each; the other 101 deployments share one.
   expect(counts).toHaveLength(5_001);

@@ -28,7 +28,7 @@ async function resultFor(url: string, allowed: readonly string[], found: readonl
     if (lookup === undefined) return 'unrestricted';
     return await new Promise((resolve) => {
       lookup(hostname, { all: true }, (error, usable) => {
-        resolve(error === null ? (usable as LookupAddress[]).map((one) => one.address) : outcome(error));
+        resolve(error === null ? (usable as LookupAddress[]).map((result) => result.address) : outcome(error));
       });
     });
   } catch (error) {

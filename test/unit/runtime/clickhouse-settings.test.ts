@@ -16,8 +16,8 @@ afterEach(() => {
 function read(store: string | null, env: NodeJS.ProcessEnv = {}): Settings {
   const file = join(folder, 'config.yaml');
   if (store !== null) writeFileSync(file, `general_settings:\n  tracing:\n    store: ${store}\n`);
-  const all = { LENSGATE_DATA_DIR: join(folder, 'data'), ...env };
-  return readSettings(store === null ? [] : ['--config', file], all, keyGenerator);
+  const wholeEnv = { LENSGATE_DATA_DIR: join(folder, 'data'), ...env };
+  return readSettings(store === null ? [] : ['--config', file], wholeEnv, keyGenerator);
 }
 
 const URL = 'http://u:sk-pass@ch.test:8123';
@@ -26,14 +26,16 @@ const URL = 'http://u:sk-pass@ch.test:8123';
 const INSERTS = { bytes: 67_108_864, timeoutMs: 30_000 };
 
 it('traces are stored in ClickHouse where an address is set; the file takes precedence over the environment', () => {
-  const at = (url: string, database = 'lensgate') => ({ url, database, readerUrl: null, inserts: INSERTS });
+  const storeAt = (url: string, database = 'lensgate') => ({ url, database, readerUrl: null, inserts: INSERTS });
   expect(read(null).clickHouse).toBeNull();
   expect(read(null, { CLICKHOUSE_URL: '' }).clickHouse).toBeNull();
-  expect(read(null, { CLICKHOUSE_URL: URL }).clickHouse).toEqual(at(URL));
-  expect(read('clickhouse', { CLICKHOUSE_URL: URL, CLICKHOUSE_DATABASE: 'own' }).clickHouse).toEqual(at(URL, 'own'));
+  expect(read(null, { CLICKHOUSE_URL: URL }).clickHouse).toEqual(storeAt(URL));
+  expect(read('clickhouse', { CLICKHOUSE_URL: URL, CLICKHOUSE_DATABASE: 'own' }).clickHouse).toEqual(
+    storeAt(URL, 'own'),
+  );
   const inFile = '{ type: clickhouse, url: os.environ/ELSEWHERE, database: ours, retention_days: 3 }';
-  const both = { CLICKHOUSE_URL: URL, CLICKHOUSE_DATABASE: 'own', ELSEWHERE: 'clickhouse://ch:8123' };
-  expect(read(inFile, both).clickHouse).toEqual(at('clickhouse://ch:8123', 'ours'));
+  const envWithOther = { CLICKHOUSE_URL: URL, CLICKHOUSE_DATABASE: 'own', ELSEWHERE: 'clickhouse://ch:8123' };
+  expect(read(inFile, envWithOther).clickHouse).toEqual(storeAt('clickhouse://ch:8123', 'ours'));
   expect(read('postgresql', { CLICKHOUSE_URL: URL }).clickHouse).toBeNull();
 });
 
@@ -62,10 +64,10 @@ it('limits of inserts and the address for reads are read from variables', () => 
 it.each([
   ['CLICKHOUSE_TRACE_MAX_INSERT_BYTES', 2_147_483_647],
   ['CLICKHOUSE_INSERT_TIMEOUT_SECONDS', 3_600],
-])('%s is a whole number from 1 to %i, also where no ClickHouse address is set', (name, most) => {
-  for (const value of ['0', '-1', '1.5', 'many', String(most + 1)])
+])('%s is a whole number from 1 to %i, also where no ClickHouse address is set', (name, max) => {
+  for (const value of ['0', '-1', '1.5', 'many', String(max + 1)])
     expect(() => read(null, { [name]: value })).toThrow(
-      `environment: ${name}: "${value}" is not a whole number from 1 to ${most}`,
+      `environment: ${name}: "${value}" is not a whole number from 1 to ${max}`,
     );
 });
 

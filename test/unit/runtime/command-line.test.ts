@@ -27,7 +27,7 @@ it('every setting is in one group, and every name is used once', () => {
   expect(SETTING_GROUPS.flatMap(({ settings }) => Object.keys(settings)).toSorted()).toEqual(
     Object.keys(SETTINGS).toSorted(),
   );
-  const names = ROWS.flatMap(({ argument, env = [], file }) => [argument, ...env, file]).filter((one) => one);
+  const names = ROWS.flatMap(({ argument, env = [], file }) => [argument, ...env, file]).filter((name) => name);
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 

@@ -3,14 +3,14 @@ import { deploymentsById } from '../../../src/domain/chat/provider.ts';
 import { withIds } from '../../../src/runtime/settings/deployment-ids.ts';
 import { modelEntry, toDeployment } from '../../../src/runtime/settings/deployments.ts';
 
-const entry = (params: object, more: object = {}) => ({
+const entry = (params: object, members: object = {}) => ({
   model_name: 'm',
   litellm_params: { model: 'openai/up', api_base: 'http://127.0.0.1:1/v1', api_key: 'sk-1', ...params },
-  ...more,
+  ...members,
 });
 
 const deploymentsOf = (entries: readonly object[]) =>
-  withIds(entries.map((one) => toDeployment(modelEntry.parse(one), { dropParams: false, env: {} })));
+  withIds(entries.map((listItem) => toDeployment(modelEntry.parse(listItem), { dropParams: false, env: {} })));
 
 /** Ids of the deployments of these entries. */
 const idsOf = (entries: readonly object[]): readonly string[] => deploymentsOf(entries).map(({ id }) => id);

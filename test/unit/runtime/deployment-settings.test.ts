@@ -79,8 +79,8 @@ describe('settings of a provider in the environment', () => {
       secrets: { aws_secret_access_key: 's', aws_session_token: 't' },
     });
     const file = { aws_access_key_id: 'other', aws_secret_access_key: 'o' };
-    const both = { ...env, AWS_BEARER_TOKEN_BEDROCK: 'b' };
-    expect(settingsOf('bedrock/x', both, file)).toEqual({
+    const envWithToken = { ...env, AWS_BEARER_TOKEN_BEDROCK: 'b' };
+    expect(settingsOf('bedrock/x', envWithToken, file)).toEqual({
       ...NOTHING,
       options: { aws_access_key_id: 'other', aws_region_name: 'eu-west-1' },
       secrets: { aws_secret_access_key: 'o' },
@@ -91,11 +91,11 @@ describe('settings of a provider in the environment', () => {
       aws_external_id: 'e',
       aws_sts_endpoint: 'http://sts',
     };
-    expect(settingsOf('bedrock/x', both, role)).toEqual({
+    expect(settingsOf('bedrock/x', envWithToken, role)).toEqual({
       ...NOTHING,
       options: { ...role, aws_region_name: 'eu-west-1' },
     });
-    expect(settingsOf('bedrock/x', both, { aws_profile_name: 'p', aws_web_identity_token: 't' })).toEqual({
+    expect(settingsOf('bedrock/x', envWithToken, { aws_profile_name: 'p', aws_web_identity_token: 't' })).toEqual({
       ...NOTHING,
       options: { aws_profile_name: 'p', aws_region_name: 'eu-west-1' },
       secrets: { aws_web_identity_token: 't' },

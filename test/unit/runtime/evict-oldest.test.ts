@@ -7,11 +7,11 @@ it.each([
   [2, ['b', 'c']],
   [1, ['c']],
   [0, []],
-])('at most %i entries remain in a map or set, the latest ones', (most, remaining) => {
+])('at most %i entries remain in a map or set, the latest ones', (maxEntries, remaining) => {
   const set = new Set(['a', 'b', 'c']);
   const map = new Map([...set].map((key) => [key, 1]));
-  evictOldest(set, most);
-  evictOldest(map, most);
+  evictOldest(set, maxEntries);
+  evictOldest(map, maxEntries);
   expect([[...set], [...map.keys()]]).toEqual([remaining, remaining]);
 });
 

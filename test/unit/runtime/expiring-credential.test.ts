@@ -4,7 +4,7 @@ import {
   type ExpiringCredential,
 } from '../../../src/runtime/credentials/expiring-credential.ts';
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 /** An issuer whose answers the test gives, and a clock that the test sets. */
 function issuer() {
@@ -29,60 +29,60 @@ function issuer() {
 
 /** An issuer that has issued `a` with a lifetime of an hour. */
 async function issuerOfA() {
-  const one = issuer();
-  const first = one.credential();
-  one.issues('a', 60 * MINUTE);
-  expect(await first).toBe('a');
-  return one;
+  const issuerWithA = issuer();
+  const pending = issuerWithA.credential();
+  issuerWithA.issues('a', 60 * MINUTE_MS);
+  expect(await pending).toBe('a');
+  return issuerWithA;
 }
 
 describe('a credential with an expiry', () => {
   it('is requested once for all waiting callers, and then cached', async () => {
     const { credential, count, issues } = issuer();
     const waiting = [credential(), credential(), credential()];
-    issues('a', 60 * MINUTE);
+    issues('a', 60 * MINUTE_MS);
     expect(await Promise.all([...waiting, credential()])).toEqual(['a', 'a', 'a', 'a']);
     expect(count()).toBe(1);
   });
 
   it('is renewed in the background before it expires', async () => {
     const { credential, clock, count, issues } = await issuerOfA();
-    clock.now = 55 * MINUTE - 1;
+    clock.now = 55 * MINUTE_MS - 1;
     expect([await credential(), count()]).toEqual(['a', 1]);
-    clock.now = 55 * MINUTE;
+    clock.now = 55 * MINUTE_MS;
     expect([await credential(), await credential(), count()]).toEqual(['a', 'a', 2]);
-    issues('b', 120 * MINUTE);
+    issues('b', 120 * MINUTE_MS);
     await new Promise(setImmediate);
     expect([await credential(), count()]).toEqual(['b', 2]);
   });
 
   it('is not used in its last 30 seconds, so that callers wait for the renewal', async () => {
     const { credential, clock, issues } = await issuerOfA();
-    clock.now = 59.5 * MINUTE;
+    clock.now = 59.5 * MINUTE_MS;
     const waiting = credential();
-    issues('b', 120 * MINUTE);
+    issues('b', 120 * MINUTE_MS);
     expect(await waiting).toBe('b');
   });
 
   it('stays in use after a failed renewal, which is retried after 5 seconds', async () => {
     const { credential, clock, count, refuses, issues } = await issuerOfA();
-    clock.now = 56 * MINUTE;
+    clock.now = 56 * MINUTE_MS;
     expect(await credential()).toBe('a');
     refuses('no');
     await new Promise(setImmediate);
     expect([await credential(), count()]).toEqual(['a', 2]);
     clock.now += 5_000;
     expect([await credential(), count()]).toEqual(['a', 3]);
-    issues('b', 120 * MINUTE);
+    issues('b', 120 * MINUTE_MS);
     await new Promise(setImmediate);
     expect(await credential()).toBe('b');
   });
 
   it('is not requested by every call where the issuer returns the same expiry', async () => {
     const { credential, clock, count, issues } = await issuerOfA();
-    clock.now = 56 * MINUTE;
+    clock.now = 56 * MINUTE_MS;
     await credential();
-    issues('a', 60 * MINUTE);
+    issues('a', 60 * MINUTE_MS);
     await new Promise(setImmediate);
     expect([await credential(), await credential(), count()]).toEqual(['a', 'a', 2]);
     clock.now += 5_000;
@@ -99,7 +99,7 @@ describe('a credential with an expiry', () => {
     expect(count()).toBe(1);
     clock.now = 5_000;
     const later = credential();
-    issues('a', 60 * MINUTE);
+    issues('a', 60 * MINUTE_MS);
     expect(await later).toBe('a');
   });
 });

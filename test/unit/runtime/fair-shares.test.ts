@@ -76,19 +76,19 @@ it('a call that ends within its start is followed by the next one, for any numbe
   const slots = new FairSlots({ limit: 1, fraction: 1 });
   let started = 0;
   const shares: Share[] = [];
-  const first = slots.enter('a', { start() {} });
-  for (let nth = 0; nth < 20_000; nth += 1) {
-    const at = nth;
+  const runningShare = slots.enter('a', { start() {} });
+  for (let call = 0; call < 20_000; call += 1) {
+    const index = call;
     const share = slots.enter('a', {
       start() {
         started += 1;
-        const own = shares[at];
-        if (own !== undefined) slots.leave(own);
+        const ownShare = shares[index];
+        if (ownShare !== undefined) slots.leave(ownShare);
       },
     });
     shares.push(share);
   }
-  slots.leave(first);
+  slots.leave(runningShare);
   expect([started, slots.used, slots.waiting]).toEqual([20_000, 0, 0]);
 });
 
@@ -112,12 +112,12 @@ it('an owner gets a slot if and only if the rule allows it: 50,000 random steps'
     };
     for (let step = 0; step < 12_500; step += 1) {
       const before = started.length;
-      const [some] = entries;
+      const [oldest] = entries;
       // 0 and 1: a call enters, unless 20 wait. 2 and 3: a call leaves. 4: a waiting call withdraws.
       const kind = random(5);
       if (kind < 2 && waiting.size < 20) waiting.add(enter('abcd'[random(4)] ?? ''));
       else if (kind < 4) {
-        const entry = [...entries][random(entries.size)] ?? some;
+        const entry = [...entries][random(entries.size)] ?? oldest;
         if (entry !== undefined) {
           entries.delete(entry);
           leave(entry);
@@ -132,10 +132,10 @@ it('an owner gets a slot if and only if the rule allows it: 50,000 random steps'
       for (const entry of started.slice(before)) {
         if (!mayTake(entry.owner))
           throw new Error(`${entry.owner} took a slot with ${heldBy(entry.owner)} of ${limit}.`);
-        for (const other of waiting) {
-          if (other.owner === entry.owner && other.nth < entry.nth)
+        for (const waitingEntry of waiting) {
+          if (waitingEntry.owner === entry.owner && waitingEntry.nth < entry.nth)
             throw new Error('A later call of the owner went first.');
-          if (heldBy(other.owner) < heldBy(entry.owner) && kind >= 2)
+          if (heldBy(waitingEntry.owner) < heldBy(entry.owner) && kind >= 2)
             throw new Error('An owner with more slots went first.');
         }
         waiting.delete(entry);

@@ -108,13 +108,12 @@ describe('a configuration that cannot be used', () => {
       'exponentially nested anchors',
       `a: &a [x, x, x, x, x, x, x, x, x]\n${'abcdefgh'
         .split('')
-        .map((name, at, all) =>
-          at === 0
-            ? ''
-            : `${name}: &${name} [${Array(9)
-                .fill(`*${all[at - 1]}`)
-                .join(', ')}]\n`,
-        )
+        .map((name, index, names) => {
+          const aliases = Array(9)
+            .fill(`*${names[index - 1]}`)
+            .join(', ');
+          return index === 0 ? '' : `${name}: &${name} [${aliases}]\n`;
+        })
         .join('')}model_list: *h\n`,
       '<folder>/config.yaml:6: f.0: aliases stand for more than 100000 values in all',
     ],
@@ -179,9 +178,9 @@ describe('a configuration that cannot be used', () => {
       'exponentially nested merge keys',
       `a: &a { k: 1 }\n${'bcdefgh'
         .split('')
-        .map((name, at) => {
-          const before = `*${'abcdefgh'[at]}`;
-          return `${name}: &${name} { <<: [${Array(9).fill(before).join(', ')}] }\n`;
+        .map((name, index) => {
+          const aliases = Array(9).fill(`*${'abcdefgh'[index]}`).join(', ');
+          return `${name}: &${name} { <<: [${aliases}] }\n`;
         })
         .join('')}`,
       '<folder>/config.yaml:6: f.<<.5: aliases stand for more than 100000 values in all',

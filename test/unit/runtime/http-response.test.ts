@@ -100,8 +100,8 @@ describe('an answer', () => {
     for (let round = 0; round < 400; round += 1) {
       const body = 'x\r\n0\r\n\r\ny'.repeat(1 + random(30));
       const chunked = random(2) === 0;
-      const [cut, end] = [random(body.length), body.length];
-      const chunks = [body.slice(0, cut), body.slice(cut, end)]
+      const cut = random(body.length);
+      const chunks = [body.slice(0, cut), body.slice(cut)]
         .filter((part) => part !== '')
         .map((part) => `${part.length.toString(16)}\r\n${part}\r\n`)
         .join('');
@@ -110,10 +110,10 @@ describe('an answer', () => {
         : bodyOf(`content-length: ${body.length}`, body);
       const bytes = Buffer.from(`HTTP/1.1 100 Continue\r\n\r\n${text}`);
       const pieces: Buffer[] = [];
-      for (let at = 0; at < bytes.length;) {
+      for (let offset = 0; offset < bytes.length;) {
         const size = 1 + random(random(3) === 0 ? 40 : 4);
-        pieces.push(bytes.subarray(at, at + size));
-        at += size;
+        pieces.push(bytes.subarray(offset, offset + size));
+        offset += size;
       }
       expect(read(pieces)).toMatchObject({ answer: { body, keepAliveMs: 4_000 }, fault: null });
     }

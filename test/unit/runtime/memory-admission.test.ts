@@ -59,34 +59,37 @@ describe('a counter', () => {
   it('is read once for all waiting calls, and later calls do not wait', async () => {
     const { admission, stored, reads, answerReads } = aSetup();
     stored.set('a', 9n);
-    const first = admission.reserve([charge('a')]);
-    const second = admission.reserve([charge('a')]);
+    const firstDecision = admission.reserve([charge('a')]);
+    const secondDecision = admission.reserve([charge('a')]);
     await settled();
     expect(reads.map(({ counters }) => counters)).toEqual([['a']]);
     expect(admission.usedOf('a')).toBe(null);
     await answerReads();
-    expect((await Promise.all([first, second])).map(({ kind }) => kind)).toEqual(['reserved', 'refused']);
+    expect((await Promise.all([firstDecision, secondDecision])).map(({ kind }) => kind)).toEqual([
+      'reserved',
+      'refused',
+    ]);
     expect(admission.check([charge('a', 0n)])).toBe(null);
     expect(admission.usedOf('a')).toBe(9n);
   });
 
   it('fails its callers when its first read fails, and is read again by the next caller', async () => {
     const { admission, state, reads, answerReads } = aSetup();
-    const first = admission.reserve([charge('a')]);
+    const firstDecision = admission.reserve([charge('a')]);
     await settled();
     reads.splice(0)[0]?.fail(new Error('away'));
-    await expect(first).rejects.toThrow('away');
-    const next = admission.reserve([charge('a')]);
+    await expect(firstDecision).rejects.toThrow('away');
+    const nextDecision = admission.reserve([charge('a')]);
     await answerReads();
-    expect((await next).kind).toBe('reserved');
+    expect((await nextDecision).kind).toBe('reserved');
     expect(state.failures).toEqual([]);
   });
 
   it('is read again in the background while it is in use, and includes the spend of other processes', async () => {
     const { admission, state, stored, reads, answerReads } = aSetup();
-    const first = admission.reserve([charge('a')]);
+    const firstDecision = admission.reserve([charge('a')]);
     await answerReads();
-    ((await first) as Reservation).release();
+    ((await firstDecision) as Reservation).release();
     // A value in use is read again after 2.5 seconds.
     state.nowMs = 2_400;
     admitted(admission.reserve([charge('a')])).release();
@@ -104,55 +107,55 @@ describe('a counter', () => {
 
   it('is read before its use when its value is older than 5 seconds', async () => {
     const { admission, state, stored, answerReads } = aSetup();
-    const first = admission.check([charge('a')]);
+    const firstDecision = admission.check([charge('a')]);
     await answerReads();
-    expect(await first).toBe(null);
+    expect(await firstDecision).toBe(null);
     stored.set('a', 10n);
     state.nowMs = 5_000;
-    const second = admission.check([charge('a')]);
-    expect(second).toBeInstanceOf(Promise);
+    const secondDecision = admission.check([charge('a')]);
+    expect(secondDecision).toBeInstanceOf(Promise);
     await answerReads();
-    expect((await second)?.used).toBe(10n);
+    expect((await secondDecision)?.used).toBe(10n);
   });
 
   it('keeps its old value in use while the store is unavailable, and is read again a second later', async () => {
     const { admission, state, stored, reads, answerReads } = aSetup();
-    const first = admission.check([charge('a')]);
+    const firstDecision = admission.check([charge('a')]);
     await answerReads();
-    await first;
+    await firstDecision;
     admission.count('a', 4n);
     state.nowMs = 6_000;
-    const second = admission.check([charge('a')]);
+    const secondDecision = admission.check([charge('a')]);
     await settled();
     reads.splice(0)[0]?.fail(new Error('away'));
-    expect(await second).toBe(null);
+    expect(await secondDecision).toBe(null);
     expect([admission.usedOf('a'), state.failures]).toEqual([4n, [new Error('away')]]);
     expect(admission.check([charge('a')])).toBe(null);
     state.nowMs = 7_000;
     stored.set('a', 3n);
-    const third = admission.check([charge('a')]);
+    const thirdDecision = admission.check([charge('a')]);
     await answerReads();
-    expect(await third).toBe(null);
+    expect(await thirdDecision).toBe(null);
     // The read total includes every record of this process, so that only this total counts.
     expect(admission.usedOf('a')).toBe(3n);
   });
 
   it('keeps its old value in use when a read takes a quarter of a second', async () => {
     const { admission, state, stored, reads, answerReads } = aSetup();
-    const first = admission.check([charge('a')]);
+    const firstDecision = admission.check([charge('a')]);
     await answerReads();
-    await first;
+    await firstDecision;
     state.nowMs = 6_000;
     stored.set('a', 10n);
-    const second = admission.check([charge('a')]);
+    const secondDecision = admission.check([charge('a')]);
     await settled();
     vi.advanceTimersByTime(250);
-    expect(await second).toBe(null);
+    expect(await secondDecision).toBe(null);
     expect([admission.check([charge('a')]), reads.length]).toEqual([null, 1]);
     await answerReads();
-    const third = admission.check([charge('a')]);
+    const thirdDecision = admission.check([charge('a')]);
     await answerReads();
-    expect((await third)?.used).toBe(10n);
+    expect((await thirdDecision)?.used).toBe(10n);
   });
 
   it('is evicted when it is the least recently used, unless it has calls in progress or calls that are not stored', async () => {
@@ -185,15 +188,15 @@ describe('a counter', () => {
 describe('a reservation that is never ended', () => {
   it('expires after its lease, is counted, and releases its amount', async () => {
     const { admission, state, answerReads } = aSetup();
-    const first = admission.reserve([charge('a', 10n)]);
+    const firstDecision = admission.reserve([charge('a', 10n)]);
     await answerReads();
-    await first;
+    await firstDecision;
     expect(admission.counts()).toEqual({ open: 1, expired: 0 });
     state.nowMs = 60_000;
     expect(admission.counts()).toEqual({ open: 0, expired: 1 });
-    const next = admission.reserve([charge('a', 10n)]);
+    const nextDecision = admission.reserve([charge('a', 10n)]);
     await answerReads();
-    expect((await next).kind).toBe('reserved');
+    expect((await nextDecision).kind).toBe('reserved');
   });
 });
 

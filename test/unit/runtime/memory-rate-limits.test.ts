@@ -31,10 +31,10 @@ describe('rate limits', () => {
 
   it('do not count requests that the request limit refuses', () => {
     const { limits } = aSetup();
-    const other: RateLimit = { scope: 'team', id: 't', requests: 10 };
+    const teamLimit: RateLimit = { scope: 'team', id: 't', requests: 10 };
     const tight: RateLimit = { scope: 'api_key', id: 'k', requests: 0 };
-    expect(limits.admit([other, tight], 0)).toMatchObject({ scope: 'api_key' });
-    expect(admitted(limits.admit([other], 0)).standings).toMatchObject([{ remaining: 9 }]);
+    expect(limits.admit([teamLimit, tight], 0)).toMatchObject({ scope: 'api_key' });
+    expect(admitted(limits.admit([teamLimit], 0)).standings).toMatchObject([{ remaining: 9 }]);
   });
 
   it('free the slot of a call that the token limit refuses, and still count its request', () => {
@@ -67,12 +67,12 @@ describe('rate limits', () => {
   });
 });
 
-/** Random whole numbers below `most`. The same seed gives the same numbers. */
+/** Random whole numbers below `bound`. The same seed gives the same numbers. */
 function randomFrom(seed: number) {
   let state = seed;
-  return (most: number): number => {
+  return (bound: number): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * most);
+    return Math.floor((state / 2 ** 32) * bound);
   };
 }
 
@@ -106,19 +106,19 @@ function createModel() {
     const count = entries.filter(({ atMs }) => atMs >= 0).length;
     if (type === 'requests') return limit.requests === undefined || count < limit.requests;
     if (type === 'tokens')
-      return limit.tokens === undefined || entries.reduce((sum, one) => sum + one.tokens, expected) <= limit.tokens;
+      return limit.tokens === undefined || entries.reduce((sum, { tokens }) => sum + tokens, expected) <= limit.tokens;
     return limit.parallel === undefined || [...open].filter(({ ids }) => ids.includes(id)).length < limit.parallel;
   };
   return {
     admit(limits: readonly RateLimit[], expected: number, nowMs: number) {
       for (const { id } of limits) windowOf(id, nowMs);
-      const fails = (type: string) => limits.find((limit) => !allows(type, limit, nowMs, expected));
-      const first = fails('requests');
-      if (first !== undefined) return { refused: `${first.id} requests` };
+      const exceededLimit = (type: string) => limits.find((limit) => !allows(type, limit, nowMs, expected));
+      const exceeded = exceededLimit('requests');
+      if (exceeded !== undefined) return { refused: `${exceeded.id} requests` };
       const entries = limits.map(({ id }) => ({ id, atMs: nowMs, windowMs: windowOf(id, nowMs), tokens: 0 }));
       requests.push(...entries);
       for (const type of ['max_parallel_requests', 'tokens']) {
-        const refusing = fails(type);
+        const refusing = exceededLimit(type);
         if (refusing !== undefined) return { refused: `${refusing.id} ${type}` };
       }
       for (const entry of entries) entry.tokens = expected;
@@ -144,7 +144,7 @@ describe('random calls of random scopes', () => {
     const random = randomFrom(seed);
     const { limits, state } = aSetup();
     const model = createModel();
-    const maybe = (most: number): number | undefined => (random(3) === 0 ? undefined : random(most));
+    const maybe = (bound: number): number | undefined => (random(3) === 0 ? undefined : random(bound));
     const scopes: readonly RateLimit[] = (['api_key', 'team', 'user', 'model_per_key'] as const).map((scope) => ({
       scope,
       id: scope,
@@ -162,14 +162,14 @@ describe('random calls of random scopes', () => {
       }
       const chosen = scopes.filter(() => random(2) === 0);
       const expected = random(60);
-      const ours = limits.admit(chosen, expected);
-      const theirs = model.admit(chosen, expected, state.nowMs);
-      expect(ours.kind === 'refused' ? `${ours.id} ${ours.type}` : null).toBe(theirs.refused);
-      if (ours.kind === 'admitted' && theirs.refused === null)
+      const decision = limits.admit(chosen, expected);
+      const modelDecision = model.admit(chosen, expected, state.nowMs);
+      expect(decision.kind === 'refused' ? `${decision.id} ${decision.type}` : null).toBe(modelDecision.refused);
+      if (decision.kind === 'admitted' && modelDecision.refused === null)
         calls.push({
           end(tokens) {
-            ours.settle(tokens);
-            theirs.settle?.(tokens, state.nowMs);
+            decision.settle(tokens);
+            modelDecision.settle?.(tokens, state.nowMs);
           },
         });
     }

@@ -103,8 +103,8 @@ describe('a model that cannot be called', () => {
 
 it('a model can be called with a key from the environment, or, with a warning, with keys of callers', () => {
   expect(read(yamlOf('groq/x', ''), { GROQ_API_KEY: 'k' }).deployments[0]?.misconfigured).toBeUndefined();
-  const own = yamlOf('groq/x', 'configurable_clientside_auth_params: [api_key]');
-  const { deployments, warnings } = read(own);
+  const withCallerKeys = yamlOf('groq/x', 'configurable_clientside_auth_params: [api_key]');
+  const { deployments, warnings } = read(withCallerKeys);
   expect(deployments[0]?.misconfigured).toBeUndefined();
   expect(warnings).toEqual([NO_KEY]);
 });

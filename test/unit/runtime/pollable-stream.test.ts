@@ -12,15 +12,17 @@ import {
 function manualSource<Item>() {
   const items: Item[] = [];
   let ready: (() => void) | null = null;
-  let over = false;
+  let hasEnded = false;
   const stream: PollableStream<Item> = {
     [Symbol.asyncIterator]: () => stream,
     poll() {
       const value = items.shift();
       if (value !== undefined) return { done: false, value };
-      return over ? ENDED : null;
+      return hasEnded ? ENDED : null;
     },
-    whenReady: (callback) => void (ready = callback),
+    whenReady(callback) {
+      ready = callback;
+    },
     fork: () => null,
     isDrained: () => false,
     next: () => nextOf(stream),
@@ -36,14 +38,14 @@ function manualSource<Item>() {
     if (callback) queueMicrotask(callback);
   }
   function end(): void {
-    over = true;
+    hasEnded = true;
     wake();
   }
-  function push(...more: readonly Item[]): void {
-    items.push(...more);
+  function push(...added: readonly Item[]): void {
+    items.push(...added);
     wake();
   }
-  return { stream, push, end, isOver: () => over };
+  return { stream, push, end, isOver: () => hasEnded };
 }
 
 const tagged = (value: number): { readonly value: number } => ({ value });
@@ -142,7 +144,9 @@ describe('a stream that can be revoked', () => {
     let endReports = 0;
     const stream = revocable(source.stream, (revoke) => {
       revokes.push(revoke);
-      return () => void (endReports += 1);
+      return () => {
+        endReports += 1;
+      };
     });
     const revoke = (): void => revokes[0]?.(new Error('not for you'));
     return { ...source, stream, revoke, endReports: () => endReports };

@@ -61,8 +61,8 @@ describe('retries, cooldowns and fallbacks in the configuration', () => {
         checksAccess: true,
       },
     });
-    const both = 'router_settings: { num_retries: 0 }\nlitellm_settings: { num_retries: 5 }\n';
-    expect(routingFrom(both).retries).toBe(0);
+    const inBothSections = 'router_settings: { num_retries: 0 }\nlitellm_settings: { num_retries: 5 }\n';
+    expect(routingFrom(inBothSections).retries).toBe(0);
   });
 
   it('for one deployment are read from model_info before litellm_params, and do not change its id', () => {
@@ -73,9 +73,9 @@ describe('retries, cooldowns and fallbacks in the configuration', () => {
       allowedFails: 7,
       allowedFailsOf: { TimeoutError: 1 },
     });
-    const plain = 'model_list: [{ model_name: gpt, litellm_params: { model: openai/gpt-4o, api_key: k } }]\n';
-    const [other] = settingsFrom({ yaml: plain }).deployments;
-    expect([other?.routing, other?.id]).toEqual([undefined, deployment?.id]);
+    const withoutRouting = 'model_list: [{ model_name: gpt, litellm_params: { model: openai/gpt-4o, api_key: k } }]\n';
+    const [plainDeployment] = settingsFrom({ yaml: withoutRouting }).deployments;
+    expect([plainDeployment?.routing, plainDeployment?.id]).toEqual([undefined, deployment?.id]);
   });
 
   it('are refused with file, line and key where they are invalid', () => {
@@ -137,9 +137,9 @@ describe('stored retries, cooldowns and fallbacks', () => {
   });
 
   it('are ignored where the file declares them, also as null', () => {
-    const other = { router_settings: { num_retries: 9, retry_after: 9, fallbacks: [{ gpt: ['other'] }] } };
+    const stored = { router_settings: { num_retries: 9, retry_after: 9, fallbacks: [{ gpt: ['other'] }] } };
     const yaml = 'router_settings: { num_retries: 1, retry_after: null, fallbacks: [{ gpt: [claude] }] }\n';
-    expect(routingOf(yaml, other)).toEqual(routingOf(yaml));
+    expect(routingOf(yaml, stored)).toEqual(routingOf(yaml));
     expect(routingOf(yaml).storedLists).toEqual(new Set());
   });
 

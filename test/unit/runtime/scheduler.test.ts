@@ -124,12 +124,12 @@ describe('a periodic task', () => {
 
   it('ends with its scheduler', async () => {
     const { scheduler, starts } = aTask(() => {});
-    const others: number[] = [];
-    scheduler.every({ name: 'other', everyMs: 500, run: () => void others.push(Date.now() - START_MS) });
+    const otherStarts: number[] = [];
+    scheduler.every({ name: 'other', everyMs: 500, run: () => void otherStarts.push(Date.now() - START_MS) });
     await after(1_000);
     await scheduler.stop();
     await after(5_000);
-    expect([starts, others]).toEqual([[1_000], [500, 1_000]]);
+    expect([starts, otherStarts]).toEqual([[1_000], [500, 1_000]]);
     expect(vi.getTimerCount()).toBe(0);
   });
 

@@ -9,15 +9,18 @@ const openExecutor = (tasks = 10) => createSerialExecutor(createWorkQueueLimit({
 it('jobs run in order, at most one in each turn', async () => {
   const { run } = openExecutor();
   let turn = 0;
-  let counting = true;
+  let isCounting = true;
   const turnCounter = (async () => {
-    for (; counting; turn += 1) await nextTurn();
+    while (isCounting) {
+      await nextTurn();
+      turn += 1;
+    }
   })();
-  const turns = await Promise.all([1, 2, 3].map((name) => run(() => [name, turn] as const, 1)));
-  counting = false;
+  const runs = await Promise.all([1, 2, 3].map((job) => run(() => [job, turn] as const, 1)));
+  isCounting = false;
   await turnCounter;
-  expect(turns.map(([name]) => name)).toEqual([1, 2, 3]);
-  expect(new Set(turns.map(([, at]) => at)).size).toBe(3);
+  expect(runs.map(([job]) => job)).toEqual([1, 2, 3]);
+  expect(new Set(runs.map(([, turnOfJob]) => turnOfJob)).size).toBe(3);
 });
 
 it('a job that throws rejects its own caller only, and frees its place in the queue', async () => {

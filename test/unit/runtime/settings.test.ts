@@ -50,14 +50,14 @@ describe('settings', () => {
   });
 
   it('include a strong admin key, generated once into a file that only its owner can read', () => {
-    const first = read(null).masterKey.reveal();
+    const generatedKey = read(null).masterKey.reveal();
     const file = join(folder, 'data', 'admin-key');
-    expect(first).toMatch(/^sk-[\w-]{32}$/);
+    expect(generatedKey).toMatch(/^sk-[\w-]{32}$/);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(readFileSync(file, 'utf8').trim()).toBe(first);
+    expect(readFileSync(file, 'utf8').trim()).toBe(generatedKey);
     chmodSync(file, 0o644);
-    const again = read(null);
-    expect([again.masterKey.reveal(), again.masterKeySource]).toEqual([first, 'data folder']);
+    const nextStart = read(null);
+    expect([nextStart.masterKey.reveal(), nextStart.masterKeySource]).toEqual([generatedKey, 'data folder']);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
@@ -86,7 +86,7 @@ model_list:
 `;
     const { deployments } = read(yaml, { UPSTREAM_KEY: 'sk-upstream' });
     expect(deployments[0]?.apiKey?.reveal()).toBe('sk-upstream');
-    expect(JSON.parse(JSON.stringify(deployments.map((one) => ({ ...one, probe: undefined }))))).toEqual([
+    expect(JSON.parse(JSON.stringify(deployments.map((deployment) => ({ ...deployment, probe: undefined }))))).toEqual([
       {
         id: 'east',
         modelGroup: 'smart',
@@ -206,11 +206,11 @@ describe('the free tier', () => {
 
   it('is read from the environment before the file', () => {
     const yaml = 'general_settings:\n  catalog_daily_limit: 0\n  trusted_proxies: [10.0.0.1, "fd00::/8"]\n';
-    const file = read(yaml);
-    expect([file.catalogDailyLimit, file.trustedProxies]).toEqual([0, ['10.0.0.1', 'fd00::/8']]);
+    const fromFile = read(yaml);
+    expect([fromFile.catalogDailyLimit, fromFile.trustedProxies]).toEqual([0, ['10.0.0.1', 'fd00::/8']]);
     const env = { LENSGATE_CATALOG_DAILY_LIMIT: '7', LENSGATE_TRUSTED_PROXIES: ' 192.0.2.0/24 ,::1,' };
-    const both = read(yaml, env);
-    expect([both.catalogDailyLimit, both.trustedProxies]).toEqual([7, ['192.0.2.0/24', '::1']]);
+    const fromEnvironment = read(yaml, env);
+    expect([fromEnvironment.catalogDailyLimit, fromEnvironment.trustedProxies]).toEqual([7, ['192.0.2.0/24', '::1']]);
   });
 
   it.each<[string | null, Record<string, string>, string]>([

@@ -136,20 +136,20 @@ describe('a bus shared by processes', () => {
   });
 
   it('is the local bus where only one process uses the database', () => {
-    const own = createBus();
-    expect(createSharedBus(own, null, { links: {}, scheduler: aScheduler() }).bus).toBe(own);
+    const localBus = createBus();
+    expect(createSharedBus(localBus, null, { links: {}, scheduler: aScheduler() }).bus).toBe(localBus);
   });
 });
 
 describe('shared messages', () => {
   it('use one connection for all listeners, and notify each one when listening begins', async () => {
-    const opened: ProcessListener[] = [];
+    const connections: ProcessListener[] = [];
     let closed = 0;
     const messages = shareMessages({
       mostBytes: 1,
       send: async () => {},
       listen(listener) {
-        opened.push(listener);
+        connections.push(listener);
         return {
           async stop() {
             closed += 1;
@@ -163,14 +163,14 @@ describe('shared messages', () => {
         message: (text) => void received.push(`${name} ${text}`),
         joined: () => void received.push(`${name} joined`),
       });
-    const first = listen('first');
-    opened[0]?.joined();
-    const second = listen('second');
-    opened[0]?.message('hello');
-    await first.stop();
-    opened[0]?.message('again');
-    expect([opened.length, closed]).toEqual([1, 0]);
-    await second.stop();
+    const firstListener = listen('first');
+    connections[0]?.joined();
+    const secondListener = listen('second');
+    connections[0]?.message('hello');
+    await firstListener.stop();
+    connections[0]?.message('again');
+    expect([connections.length, closed]).toEqual([1, 0]);
+    await secondListener.stop();
     expect(closed).toBe(1);
     expect(received).toEqual(['first joined', 'second joined', 'first hello', 'second hello', 'second again']);
   });

@@ -63,17 +63,17 @@ describe('shares of limits', () => {
     return calls;
   }
 
-  const requests = (most: number): RateLimit => ({ scope: 'api_key', id: 'k', requests: most });
-  const slots = (most: number): RateLimit => ({ scope: 'api_key', id: 'k', parallel: most });
+  const requests = (max: number): RateLimit => ({ scope: 'api_key', id: 'k', requests: max });
+  const slots = (max: number): RateLimit => ({ scope: 'api_key', id: 'k', parallel: max });
   const SLOTS = 'rate:max_parallel_requests:api_key:k';
 
   it('are requested once for concurrent calls, and not at all while some are left', async () => {
     const { limits } = aProcess('p', FOR_EIGHT_CALLS);
-    const all: RateLimit = { scope: 'api_key', id: 'k', requests: 1_000, tokens: 100_000, parallel: 1_000 };
-    const first = await Promise.all(Array.from({ length: 50 }, async () => limits.admit([all], 10)));
-    expect(first.every(({ kind }) => kind === 'admitted')).toBe(true);
+    const everyLimit: RateLimit = { scope: 'api_key', id: 'k', requests: 1_000, tokens: 100_000, parallel: 1_000 };
+    const decisions = await Promise.all(Array.from({ length: 50 }, async () => limits.admit([everyLimit], 10)));
+    expect(decisions.every(({ kind }) => kind === 'admitted')).toBe(true);
     expect(ledger.trips).toBe(1);
-    expect(limits.admit([all], 10)).not.toBeInstanceOf(Promise);
+    expect(limits.admit([everyLimit], 10)).not.toBeInstanceOf(Promise);
     expect(ledger.trips).toBe(1);
   });
 
@@ -91,21 +91,21 @@ describe('shares of limits', () => {
   });
 
   it('are returned when they are not used', async () => {
-    const [one, other] = [aProcess('p', FOR_EIGHT_CALLS), aProcess('q', FOR_EIGHT_CALLS)];
+    const [processP, processQ] = [aProcess('p', FOR_EIGHT_CALLS), aProcess('q', FOR_EIGHT_CALLS)];
     const limit = slots(64);
-    const calls = await admitted(one.limits, limit, 1);
+    const calls = await admitted(processP.limits, limit, 1);
     expect(ledger.shareOf('p', SLOTS)).toBeGreaterThan(1n);
     for (const call of calls) call.settle(null);
     await pass(5_000);
     expect(ledger.shareOf('p', SLOTS)).toBe(0n);
-    expect(await admitted(other.limits, limit, 65)).toHaveLength(64);
+    expect(await admitted(processQ.limits, limit, 65)).toHaveLength(64);
   });
 
   it('are returned completely, also where they are a small part of the limit', async () => {
-    const [one, other] = [aProcess('p'), aProcess('q')];
-    for (const call of await admitted(one.limits, slots(100), 1)) call.settle(null);
-    await admitted(one.limits, requests(100), 20);
-    const budgets = [one, other].map(({ shares }) =>
+    const [processP, processQ] = [aProcess('p'), aProcess('q')];
+    for (const call of await admitted(processP.limits, slots(100), 1)) call.settle(null);
+    await admitted(processP.limits, requests(100), 20);
+    const budgets = [processP, processQ].map(({ shares }) =>
       createMemoryAdmission({ totals: new SharedTotals().process(), shares, clock, failed: () => {} }),
     );
     const reserve = async (position: number): Promise<string | undefined> => {
@@ -120,79 +120,79 @@ describe('shares of limits', () => {
     const decisions = [];
     for (let call = 0; call < 21; call += 1) decisions.push(await reserve(1));
     expect(decisions.indexOf('refused')).toBe(20);
-    expect(await admitted(other.limits, slots(100), 101)).toHaveLength(100);
-    expect(await admitted(other.limits, requests(100), 81)).toHaveLength(80);
+    expect(await admitted(processQ.limits, slots(100), 101)).toHaveLength(100);
+    expect(await admitted(processQ.limits, requests(100), 81)).toHaveLength(80);
   });
 
   it('that are prepared for a call are used by this call, or returned when it is never made', async () => {
-    const [one, other] = [aProcess('p'), aProcess('q')];
-    one.limits.prepare([requests(2)], 0);
+    const [processP, processQ] = [aProcess('p'), aProcess('q')];
+    processP.limits.prepare([requests(2)], 0);
     await vi.advanceTimersByTimeAsync(1);
-    expect(one.limits.admit([requests(2)], 0)).toMatchObject({ kind: 'admitted' });
+    expect(processP.limits.admit([requests(2)], 0)).toMatchObject({ kind: 'admitted' });
     expect(ledger.trips).toBe(1);
-    one.limits.prepare([requests(2)], 0);
+    processP.limits.prepare([requests(2)], 0);
     await pass(1_000);
-    expect(await admitted(other.limits, requests(2), 2)).toHaveLength(1);
+    expect(await admitted(processQ.limits, requests(2), 2)).toHaveLength(1);
   });
 
   it('are held while their process sends heartbeats, and are free after it has left the ledger', async () => {
-    const [one, other] = [aProcess('p'), aProcess('q')];
-    await admitted(one.limits, slots(3), 3);
-    expect(await admitted(other.limits, slots(3), 1)).toHaveLength(0);
+    const [processP, processQ] = [aProcess('p'), aProcess('q')];
+    await admitted(processP.limits, slots(3), 3);
+    expect(await admitted(processQ.limits, slots(3), 1)).toHaveLength(0);
     await pass(20_000);
     // The heartbeats of `p` keep the slots of its calls.
-    expect(await admitted(other.limits, slots(3), 1)).toHaveLength(0);
+    expect(await admitted(processQ.limits, slots(3), 1)).toHaveLength(0);
     await ledger.leave('p');
-    expect(await admitted(other.limits, slots(3), 1)).toHaveLength(1);
+    expect(await admitted(processQ.limits, slots(3), 1)).toHaveLength(1);
   });
 
   it('are free for other processes after a stall as long as the lease, and count again after the stall', async () => {
-    const [one, other] = [aProcess('p'), aProcess('q')];
-    await admitted(one.limits, slots(3), 3);
+    const [processP, processQ] = [aProcess('p'), aProcess('q')];
+    await admitted(processP.limits, slots(3), 3);
     // No timer fires meanwhile, so that `p` sends no heartbeat.
     ledger.nowMs += LEDGER_LEASE_MS;
-    expect(await admitted(other.limits, slots(3), 4)).toHaveLength(3);
+    expect(await admitted(processQ.limits, slots(3), 4)).toHaveLength(3);
     expect(ledger.shareOf('p', SLOTS)).toBe(0n);
     await pass(500);
     expect(ledger.shareOf('p', SLOTS)).toBe(3n);
-    expect(await admitted(one.limits, slots(3), 1)).toHaveLength(0);
+    expect(await admitted(processP.limits, slots(3), 1)).toHaveLength(0);
   });
 
   it('are local while the ledger is unavailable: each process admits at most the limit, and reports its calls later', async () => {
-    const [one, other] = [aProcess('p'), aProcess('q')];
-    expect(await admitted(one.limits, requests(10), 4)).toHaveLength(4);
-    expect(await admitted(other.limits, requests(10), 3)).toHaveLength(3);
+    const [processP, processQ] = [aProcess('p'), aProcess('q')];
+    expect(await admitted(processP.limits, requests(10), 4)).toHaveLength(4);
+    expect(await admitted(processQ.limits, requests(10), 3)).toHaveLength(3);
     ledger.isUnavailable = true;
     // The window continues with the rest that the ledger last reported to each process.
-    expect(await admitted(one.limits, requests(10), 20)).toHaveLength(6);
-    expect((await admitted(other.limits, requests(10), 20)).length).toBeLessThanOrEqual(3);
-    expect([one.ledgerReports.length, one.shares.counts(), other.shares.isUnavailable()]).toEqual([
+    expect(await admitted(processP.limits, requests(10), 20)).toHaveLength(6);
+    expect((await admitted(processQ.limits, requests(10), 20)).length).toBeLessThanOrEqual(3);
+    expect([processP.ledgerReports.length, processP.shares.counts(), processQ.shares.isUnavailable()]).toEqual([
       1,
       { isUnavailable: true, losses: 1 },
       true,
     ]);
     await pass(60_000);
-    expect(await admitted(one.limits, requests(10), 20)).toHaveLength(10);
-    expect(one.ledgerReports).toHaveLength(1);
+    expect(await admitted(processP.limits, requests(10), 20)).toHaveLength(10);
+    expect(processP.ledgerReports).toHaveLength(1);
     ledger.isUnavailable = false;
     await pass(500);
-    expect([one.ledgerReports.at(-1), one.shares.isUnavailable(), other.shares.isUnavailable()]).toEqual([
+    expect([processP.ledgerReports.at(-1), processP.shares.isUnavailable(), processQ.shares.isUnavailable()]).toEqual([
       null,
       false,
       false,
     ]);
     // The local counts have been reported to the ledger.
-    expect(await admitted(other.limits, requests(10), 5)).toHaveLength(0);
+    expect(await admitted(processQ.limits, requests(10), 5)).toHaveLength(0);
   });
 
   it('are invalid after the ledger lost its data, and used shares are reported again', async () => {
-    const [one, other] = [aProcess('p'), aProcess('q')];
-    await admitted(one.limits, slots(5), 4);
+    const [processP, processQ] = [aProcess('p'), aProcess('q')];
+    await admitted(processP.limits, slots(5), 4);
     ledger.clear();
     // The next heartbeat detects the loss.
     await pass(4_000);
     expect(ledger.shareOf('p', SLOTS)).toBe(4n);
-    expect(await admitted(other.limits, slots(5), 5)).toHaveLength(1);
+    expect(await admitted(processQ.limits, slots(5), 5)).toHaveLength(1);
   });
 
   it('are local without a wait when the ledger is known to be unavailable', async () => {

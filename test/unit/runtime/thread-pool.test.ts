@@ -10,7 +10,7 @@ afterEach(() => pool.close());
 
 function open(
   threads: number,
-  most = { tasks: 10, bytes: 100 },
+  limits = { tasks: 10, bytes: 100 },
   loadLibrary?: () => Promise<typeof Library>,
 ): ThreadPool<TestTask> {
   pool = createThreadPool<TestTask>({
@@ -18,7 +18,7 @@ function open(
     workerData: null,
     threads,
     heapMiB: 64,
-    room: createWorkQueueLimit(most),
+    room: createWorkQueueLimit(limits),
     errorFrom: (failure) => new TypeError(String(failure)),
     ...(loadLibrary === undefined ? {} : { loadLibrary }),
   });
@@ -72,9 +72,9 @@ it('a thread pool refuses tasks above its limits of number and bytes, and accept
   const runningTasks = [run(say('1'), 60), run(say('2'), 40)];
   await expect(run(say('3'), 0)).rejects.toThrow('Too many exports are waiting to be read. Try again shortly.');
   await Promise.all(runningTasks);
-  const first = run(say('4'), 60);
+  const running = run(say('4'), 60);
   await expect(run(say('5'), 41)).rejects.toThrow(Unavailable);
-  await first;
+  await running;
   // A task above the limit is accepted while it is the only one.
   expect(await run(say('6'), 1_000)).toBe('6');
 });

@@ -220,7 +220,7 @@ describe('a read with write-behind', () => {
   it('runs between two commits, with the stored state', async () => {
     const { queue, commits } = heldQueue();
     queue.push(1);
-    const first = queue.flush();
+    const flushed = queue.flush();
     await nextImmediate();
     const read = queue.betweenCommits(async () => queue.settledCount(), 60_000);
     queue.push(2);
@@ -229,7 +229,7 @@ describe('a read with write-behind', () => {
     expect(await read).toBe(1);
     await nextImmediate();
     commits[1]?.end();
-    await first;
+    await flushed;
     expect([queue.settledCount(), queue.waiting()]).toEqual([2, 0]);
   });
 

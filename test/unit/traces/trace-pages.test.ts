@@ -78,13 +78,13 @@ it('the first page of a trace reads all its spans, and a later page only the spa
 
 it('a trace without a root has the name of its current first span on every page', async () => {
   const { read, reads, traces } = await aTraceOf(0);
-  const orphans = [1, 2, 3].map((index) =>
+  const orphans = [1, 2, 3].map((number) =>
     aSpan({
       traceId: traceId(2),
-      spanId: spanId(index),
+      spanId: spanId(number),
       parentSpanId: spanId(77),
-      name: `step ${index}`,
-      startNs: nsAt(START_MS + index),
+      name: `step ${number}`,
+      startNs: nsAt(START_MS + number),
       inputPreview: 'what was said',
     }),
   );
