@@ -20,7 +20,7 @@ const report = (...testResults: ReturnType<typeof file>[]): Report => ({ testRes
 
 describe('the files to run again', () => {
   it('are the failed ones of tiers that start servers', () => {
-    const first = report(
+    const firstRun = report(
       file('test/unit/a.test.ts', { one: 'failed' }),
       file('test/house/e2e/b.test.ts', { one: 'failed' }),
       file('test/contract/keys/b.test.ts', { one: 'failed' }),
@@ -30,7 +30,7 @@ describe('the files to run again', () => {
       file('test/clients/f.test.ts', {}, 'No such module.'),
       file('test/browser/g.test.ts', { one: 'failed' }),
     );
-    expect(filesToRepeat(first, ROOT)).toEqual([
+    expect(filesToRepeat(firstRun, ROOT)).toEqual([
       'test/contract/keys/b.test.ts',
       'test/e2e/c.test.ts',
       'test/ports/e.test.ts',
@@ -40,7 +40,7 @@ describe('the files to run again', () => {
   });
 
   it('are none when more than 20 files failed', () => {
-    const failed = Array.from({ length: 20 }, (_, n) => file(`test/graph/${n}.test.ts`, { one: 'failed' }));
+    const failed = Array.from({ length: 20 }, (_, index) => file(`test/graph/${index}.test.ts`, { one: 'failed' }));
     expect(filesToRepeat(report(...failed), ROOT)).toHaveLength(20);
     expect(filesToRepeat(report(...failed, file('test/graph/20.test.ts', { one: 'failed' })), ROOT)).toEqual([]);
   });
@@ -52,11 +52,11 @@ describe('the files to run again', () => {
 
 describe('the counts of tests', () => {
   it('are those of the first run when nothing runs again', () => {
-    const first = report(
+    const firstRun = report(
       file('test/unit/a.test.ts', { one: 'failed', two: 'passed', three: 'skipped' }),
       file('test/unit/b.test.ts', {}, 'No such module.'),
     );
-    expect(countTests(first, null, ROOT)).toEqual({
+    expect(countTests(firstRun, null, ROOT)).toEqual({
       passed: 1,
       failed: 2,
       skipped: 1,
@@ -67,9 +67,9 @@ describe('the counts of tests', () => {
   });
 
   it('have a failure where a test fails in both runs', () => {
-    const first = report(file('test/e2e/c.test.ts', { one: 'failed', two: 'failed', three: 'passed' }));
-    const second = report(file('test/e2e/c.test.ts', { one: 'passed', two: 'failed', three: 'failed' }));
-    expect(countTests(first, second, ROOT)).toEqual({
+    const firstRun = report(file('test/e2e/c.test.ts', { one: 'failed', two: 'failed', three: 'passed' }));
+    const secondRun = report(file('test/e2e/c.test.ts', { one: 'passed', two: 'failed', three: 'failed' }));
+    expect(countTests(firstRun, secondRun, ROOT)).toEqual({
       passed: 2,
       failed: 1,
       skipped: 0,
@@ -79,9 +79,12 @@ describe('the counts of tests', () => {
   });
 
   it('include the failures of other files', () => {
-    const first = report(file('test/unit/a.test.ts', { one: 'failed' }), file('test/e2e/c.test.ts', { one: 'failed' }));
-    const second = report(file('test/e2e/c.test.ts', { one: 'passed' }));
-    expect(countTests(first, second, ROOT)).toMatchObject({
+    const firstRun = report(
+      file('test/unit/a.test.ts', { one: 'failed' }),
+      file('test/e2e/c.test.ts', { one: 'failed' }),
+    );
+    const secondRun = report(file('test/e2e/c.test.ts', { one: 'passed' }));
+    expect(countTests(firstRun, secondRun, ROOT)).toMatchObject({
       passed: 1,
       failed: 1,
       failures: ['test/unit/a.test.ts: one\none is wrong'],
@@ -109,11 +112,11 @@ describe('the counts of tests', () => {
   });
 
   it('have a failure where a failed test did not run again', () => {
-    const first = report(file('test/e2e/c.test.ts', { one: 'failed' }));
+    const firstRun = report(file('test/e2e/c.test.ts', { one: 'failed' }));
     const failures = ['test/e2e/c.test.ts: one\none is wrong'];
-    expect(countTests(first, {}, ROOT)).toMatchObject({ passed: 0, failed: 1, failures });
-    const second = report(file('test/e2e/c.test.ts', { one: 'skipped' }, 'A hook failed.'));
-    expect(countTests(first, second, ROOT)).toMatchObject({ passed: 0, failed: 1, skipped: 0 });
+    expect(countTests(firstRun, {}, ROOT)).toMatchObject({ passed: 0, failed: 1, failures });
+    const secondRun = report(file('test/e2e/c.test.ts', { one: 'skipped' }, 'A hook failed.'));
+    expect(countTests(firstRun, secondRun, ROOT)).toMatchObject({ passed: 0, failed: 1, skipped: 0 });
   });
 
   it('have a failure where only one of two tests with the same name passes', () => {

@@ -143,10 +143,10 @@ describe('the YAML subset', () => {
         const piece = random(2) === 0 ? '' : (pieces[random(pieces.length)] ?? '');
         text = text.slice(0, from) + piece + text.slice(from + random(3));
       }
-      const both = readings(text);
-      if (both === null) continue;
+      const results = readings(text);
+      if (results === null) continue;
       compared += 1;
-      expect(both.plain).toEqual(both.expected);
+      expect(results.plain).toEqual(results.expected);
     }
     expect(compared).toBeGreaterThan(60);
   });

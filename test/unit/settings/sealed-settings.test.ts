@@ -23,7 +23,7 @@ function memoryStore() {
 
 const adminKeys = (current: string, ...former: readonly string[]) => ({
   current: new Secret(current),
-  former: former.map((one) => new Secret(one)),
+  former: former.map((key) => new Secret(key)),
 });
 
 it('the sealed store encrypts every variable, and secrets of other sections at any depth', async () => {
@@ -49,8 +49,8 @@ it('the sealed store reads a secret of another admin key, or of another setting,
   const { store } = memoryStore();
   const sealed = createSealedSettings(store, adminKeys('sk-admin'));
   await sealed.change('environment_variables', () => ({ A: 'a' }), about);
-  const other = createSealedSettings(store, adminKeys('sk-other'));
-  expect((await other.find('environment_variables'))?.content).toEqual({ A: null });
+  const withOtherKey = createSealedSettings(store, adminKeys('sk-other'));
+  expect((await withOtherKey.find('environment_variables'))?.content).toEqual({ A: null });
   await store.change('environment_variables', ({ A }) => ({ B: A }), about);
   expect((await sealed.find('environment_variables'))?.content).toEqual({ B: null });
 });

@@ -6,7 +6,7 @@ import { sumsByTag, sumsByUser, usersByTag, windowsUntil } from '../../../src/do
 const DAY = 86_400_000;
 const TODAY = Date.UTC(2026, 10, 22);
 
-const aGroup = (tag: string, user: string | null, more: Partial<SpendGroup> = {}): SpendGroup => ({
+const aGroup = (tag: string, user: string | null, fields: Partial<SpendGroup> = {}): SpendGroup => ({
   values: { tag, user },
   startMs: TODAY,
   lastMs: TODAY,
@@ -18,7 +18,7 @@ const aGroup = (tag: string, user: string | null, more: Partial<SpendGroup> = {}
   cacheWriteTokens: 0,
   cost: 1n as Usd,
   successMs: 1,
-  ...more,
+  ...fields,
 });
 
 describe('windows of days', () => {

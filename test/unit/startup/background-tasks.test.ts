@@ -65,7 +65,7 @@ describe('background tasks', () => {
   });
 
   it('that settings disable are not scheduled', () => {
-    const all = namesOf(
+    const enabledTasks = namesOf(
       scheduledTasks(60, {
         background_health_checks: true,
         health_check_interval: 60,
@@ -73,20 +73,20 @@ describe('background tasks', () => {
         response_retention_days: 1,
       }),
     );
-    const off = namesOf(
+    const remainingTasks = namesOf(
       scheduledTasks(0, {
         background_health_checks: false,
         proxy_batch_polling_interval: 0,
         response_retention_days: 0,
       }),
     );
-    expect(all.filter((name) => !off.includes(name))).toEqual([
+    expect(enabledTasks.filter((name) => !remainingTasks.includes(name))).toEqual([
       'lens-signals',
       'health-check',
       'batch-polling',
       'response-retention',
     ]);
-    expect(off).toEqual([
+    expect(remainingTasks).toEqual([
       'key-refresh',
       'model-refresh',
       'fallback-refresh',

@@ -31,7 +31,7 @@ const refsOf = (...runs: readonly LensRun[]) => runs.map((run) => links.lensRun?
 
 describe('links of live feeds', () => {
   it('find traces, without deleted ones', async () => {
-    const refs = [summary, aSummary({ traceRef: 'gone' })].map((one) => links.trace?.refOf({ summary: one }) ?? '');
+    const refs = [summary, aSummary({ traceRef: 'gone' })].map((shown) => links.trace?.refOf({ summary: shown }) ?? '');
     expect(await links.trace?.read(refs)).toEqual([{ summary }]);
   });
 
@@ -55,13 +55,15 @@ describe('links of live feeds', () => {
 
   it('find findings and coding agents, and mark deleted agents', async () => {
     const finding = { lensId: 'lens', finding: { id: 'found', title: 'before' } } as LensFinding;
-    const refs = [finding, { ...finding, lensId: 'deleted' }].map((one) => links.finding?.refOf(one) ?? '');
+    const refs = [finding, { ...finding, lensId: 'deleted' }].map((shown) => links.finding?.refOf(shown) ?? '');
     expect(await links.finding?.read(refs)).toEqual([{ lensId: 'lens', finding: state.findings[0] }]);
     const changes: readonly AgentChange[] = [
       { id: 'agent', agent },
       { id: 'deleted', agent: null },
     ];
-    expect(await links.codingAgent?.read(changes.map((one) => links.codingAgent?.refOf(one) ?? ''))).toEqual(changes);
+    expect(await links.codingAgent?.read(changes.map((change) => links.codingAgent?.refOf(change) ?? ''))).toEqual(
+      changes,
+    );
   });
 
   it('contain a budget alert unchanged', async () => {

@@ -102,9 +102,9 @@ describe('the shutdown stack', () => {
     const { stack } = aStack();
     const run = vi.fn<(graceMs: number) => void>();
     stack.add('stores', run);
-    const first = stack.stop(1);
-    expect(stack.stop(2)).toBe(first);
-    await first;
+    const firstStop = stack.stop(1);
+    expect(stack.stop(2)).toBe(firstStop);
+    await firstStop;
     await stack.stop(3);
     expect(run.mock.calls).toEqual([[1]]);
   });

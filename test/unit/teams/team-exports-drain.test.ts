@@ -23,7 +23,10 @@ describe('the shutdown of the exports of teams', () => {
       });
       logging.record({ spend: { teamId: 't' }, span: { status: 'error' } } as CallRecord);
       let isDrained = false;
-      const drained = logging.drain(1_000).then(() => (isDrained = true));
+      const drained = logging.drain(1_000).then(() => {
+        isDrained = true;
+        return isDrained;
+      });
       await vi.advanceTimersByTimeAsync(499);
       expect(isDrained).toBe(false);
       await vi.advanceTimersByTimeAsync(1);

@@ -120,7 +120,7 @@ describe('a trace', () => {
   });
 
   it('is merged where it has several owners, with each span id once and without a ref', () => {
-    const [early, late, other] = readSpans(
+    const [early, late, child] = readSpans(
       [aSpan('a', 0, 1, { name: 'early' }), aSpan('a', 1, 1, { name: 'late' }), aSpan('b', 2, 8, childOf('a'))],
       OWNER,
     ) as [Span, Span, Span];
@@ -128,12 +128,12 @@ describe('a trace', () => {
     const trace = assembleTrace(
       found,
       new Map([
-        ['R1', [late, other]],
+        ['R1', [late, child]],
         ['R2', [early]],
       ]),
     );
-    expect(trace?.spans).toEqual([early, other]);
-    expect(trace?.summary).toMatchObject({ traceRef: '', name: 'early', spanCount: 2, endNs: other.endNs });
+    expect(trace?.spans).toEqual([early, child]);
+    expect(trace?.summary).toMatchObject({ traceRef: '', name: 'early', spanCount: 2, endNs: child.endNs });
   });
 });
 
@@ -142,14 +142,14 @@ describe('the tokens of a trace', () => {
     attributes: { 'gen_ai.operation.name': operation, 'gen_ai.usage.input_tokens': count },
   });
   const run = aSpan('a', 0, 9, tokens('invoke_agent', 30));
-  const first = aSpan('b', 1, 1, tokens('chat', 10));
-  const second = aSpan('c', 2, 1, tokens('chat', 20));
+  const firstCall = aSpan('b', 1, 1, tokens('chat', 10));
+  const secondCall = aSpan('c', 2, 1, tokens('chat', 20));
 
   it.each([
-    ['one batch', [[run, first, second]]],
-    ['the run first', [[run], [first], [second]]],
-    ['the run last', [[first, second], [run]]],
-    ['the run between', [[first], [run, second]]],
+    ['one batch', [[run, firstCall, secondCall]]],
+    ['the run first', [[run], [firstCall], [secondCall]]],
+    ['the run last', [[firstCall, secondCall], [run]]],
+    ['the run between', [[firstCall], [run, secondCall]]],
   ])('are those of its model calls, also where a run repeats them: %s', (_what, batches) => {
     const identity = { traceId: run.traceId, traceRef: 'R', owner: OWNER };
     const summary = batches.reduce<TraceSummary | null>(

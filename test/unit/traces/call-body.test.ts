@@ -53,7 +53,7 @@ describe('a body of calls', () => {
 });
 
 describe('a body of calls of an earlier version', () => {
-  const [whole, other] = [aPayload({ events: [{ name: 'e', timeNs: 7n, attributes: {} }] }), aPayload()];
+  const [withEvent, withoutEvent] = [aPayload({ events: [{ name: 'e', timeNs: 7n, attributes: {} }] }), aPayload()];
   // A line of `#` is a pattern: the position of its first call, and the attributes that its calls share. A payload of a
   // pattern begins with `~`: input, output, then the number of each attribute that differs, with its value.
   const body = bytes(
@@ -62,17 +62,17 @@ describe('a body of calls of an earlier version', () => {
       '#3[{"only":"b"},{}]',
       `${traceId(0)}~["in","out"]`,
       `${traceId(1)}~["","",1,"resp-1",2,${JSON.stringify(SPECIAL_TEXT)}]`,
-      `${traceId(2)}${payloadText(whole)}`,
+      `${traceId(2)}${payloadText(withEvent)}`,
       `${traceId(3)}~["",${JSON.stringify(SPECIAL_TEXT)},0,"c"]`,
-      `${traceId(4)}${payloadText(other)}`,
+      `${traceId(4)}${payloadText(withoutEvent)}`,
     ].join('\n'),
   );
   const expected: readonly SpanPayload[] = [
     aPayload({ input: 'in', output: 'out', attributes: { model: 'm', id: '', special: SPECIAL_TEXT } }),
     aPayload({ attributes: { model: 'm', id: 'resp-1', special: SPECIAL_TEXT } }),
-    whole,
+    withEvent,
     aPayload({ output: SPECIAL_TEXT, attributes: { only: 'c' }, resourceAttributes: {} }),
-    other,
+    withoutEvent,
   ].map(stored);
 
   it('is read with its patterns', () => {

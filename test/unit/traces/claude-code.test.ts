@@ -47,8 +47,8 @@ describe('Claude Code', () => {
     expect(span).toMatchObject({ inputTokens: 2008, outputTokens: 20, requestId: 'req_1', model: 'm' });
     expect(tokenDetailsOf(span?.attributes ?? {})).toEqual({ cacheRead: 1600, cacheWrite: 400, reasoning: null });
     // A sum that exceeds 32 bits is no count.
-    const most = 4_294_967_295;
-    expect(spanOfKind('llm_request', { input_tokens: most, cache_read_tokens: most })?.inputTokens).toBe(0);
+    const maxCount = 4_294_967_295;
+    expect(spanOfKind('llm_request', { input_tokens: maxCount, cache_read_tokens: maxCount })?.inputTokens).toBe(0);
   });
 
   it.each([
@@ -66,8 +66,8 @@ describe('Claude Code', () => {
   });
 
   it('a tool has its whole input, otherwise its command and file path', () => {
-    const whole = spanOfKind('tool', { tool_input: '[TOOL INPUT: Read]\n{"file_path":"a"}', file_path: 'a' });
-    expect(whole).toMatchObject({ input: '{"file_path":"a"}', attributes: { 'span.type': 'tool', file_path: 'a' } });
+    const toolSpan = spanOfKind('tool', { tool_input: '[TOOL INPUT: Read]\n{"file_path":"a"}', file_path: 'a' });
+    expect(toolSpan).toMatchObject({ input: '{"file_path":"a"}', attributes: { 'span.type': 'tool', file_path: 'a' } });
     const broken = spanOfKind('tool', {
       tool_input: '[TOOL INPUT: Read]\nno JSON',
       file_path: 'a',

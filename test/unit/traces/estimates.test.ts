@@ -87,8 +87,8 @@ describe('counted estimates', () => {
       ],
     ] as const) {
       const requestId = 'r'.repeat(length);
-      const both = [span(1, { requestId, ...estimated(5n) }), span(2, { requestId, ...estimated(7n) })];
-      expect(counted(both)).toEqual(expected);
+      const spansOfRequest = [span(1, { requestId, ...estimated(5n) }), span(2, { requestId, ...estimated(7n) })];
+      expect(counted(spansOfRequest)).toEqual(expected);
     }
   });
 });
@@ -116,8 +116,8 @@ describe('the calls of a trace', () => {
     expect(totals([span(1, used(10, 1)), span(2, { ...below(1), ...used(11, 2) })])).toEqual([1, 0, 11, 2]);
     const step = span(2, { ...below(1), type: 'chain', ...used(9, 9) });
     expect(totals([span(1, used(10, 1)), step, span(3, { ...below(2), ...used(11, 2) })])).toEqual([1, 0, 11, 2]);
-    const two = [span(2, { ...below(1), ...used(3, 1) }), span(3, { ...below(1), ...used(4, 2) })];
-    expect(totals([span(1, used(7, 3)), ...two])).toEqual([2, 0, 7, 3]);
+    const children = [span(2, { ...below(1), ...used(3, 1) }), span(3, { ...below(1), ...used(4, 2) })];
+    expect(totals([span(1, used(7, 3)), ...children])).toEqual([2, 0, 7, 3]);
   });
 
   it('have the tokens of the span above where the innermost has none', () => {
@@ -174,9 +174,9 @@ describe('a summary', () => {
   it('is the same in any order of its spans', () => {
     for (const order of permutationsOf(SPANS)) {
       const received: typeof SPANS = [];
-      const summary = order.reduce<TraceSummary | null>((before, one) => {
-        received.push(one);
-        const after = addTally(before, identity, tallyOf([one]));
+      const summary = order.reduce<TraceSummary | null>((before, nextSpan) => {
+        received.push(nextSpan);
+        const after = addTally(before, identity, tallyOf([nextSpan]));
         return before !== null && mayRepeatCalls(after) ? withCallsCountedOnce(after, received) : after;
       }, null);
       expect(summary).toMatchObject({ spend: 18n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 });
@@ -189,8 +189,8 @@ describe('a summary', () => {
   it('has no spend when all its estimates describe gateway calls without a price', () => {
     const before = growSummary(null, identity, SPANS.slice(0, 2));
     expect([before.spend, before.estimate, before.estimatedCalls]).toEqual([5n, 5n, 1]);
-    const all = [...SPANS.slice(0, 2), span(3, { ...below(2), gateway: true })];
-    const after = withCallsCountedOnce(addTally(before, identity, tallyOf(all.slice(2))), all);
+    const allSpans = [...SPANS.slice(0, 2), span(3, { ...below(2), gateway: true })];
+    const after = withCallsCountedOnce(addTally(before, identity, tallyOf(allSpans.slice(2))), allSpans);
     expect([after.spend, after.pricedCalls, after.estimate, after.estimatedCalls]).toEqual([null, 0, null, 0]);
   });
 });
@@ -230,7 +230,7 @@ describe('an export', () => {
   /** The estimate is five more than the input tokens. A call with two input tokens has none. */
   const byTokens: CallEstimator = () => (tokens) =>
     tokens.inputTokens === 2 ? null : picos(BigInt(tokens.inputTokens) + 5n);
-  const withAll = (one: PackedExport, by = byTokens) => withEstimatedCalls(one, estimatedCalls(one, by));
+  const withAll = (original: PackedExport, by = byTokens) => withEstimatedCalls(original, estimatedCalls(original, by));
 
   it('has ids, usage and estimate of each call with a price, after one look-up per model', () => {
     const received: unknown[] = [];
@@ -263,9 +263,9 @@ describe('an export', () => {
   it('has its estimates in its rows, and the counted ones in its sums', () => {
     const [trace] = withAll(packed([0, 1, 2, 3], [1, 0])).traces;
     expect(spansOfRows(traceId(1), trace?.rows ?? ('' as SpanRows))).toEqual(
-      bodies.map((one, place) => ({
-        ...one,
-        head: { ...one.head, estimate: place === 2 || place === 4 ? null : picos(BigInt(place) + 5n) },
+      bodies.map((body, place) => ({
+        ...body,
+        head: { ...body.head, estimate: place === 2 || place === 4 ? null : picos(BigInt(place) + 5n) },
       })),
     );
     // The call at place 0 describes the call at place 1 again, so that its estimate is not counted.
@@ -295,8 +295,8 @@ describe('an export', () => {
   });
 
   it('is the same after a transfer between threads', () => {
-    const one = packed([0, 1, 2], [1, 0], { ...tallyOf(heads), spend: picos(100n), estimate: picos(7n) });
-    const { body, ...read } = withAll(one);
-    expect({ body, ...packedOfText(structuredClone(packedText(read))) }).toEqual(withAll(one));
+    const original = packed([0, 1, 2], [1, 0], { ...tallyOf(heads), spend: picos(100n), estimate: picos(7n) });
+    const { body, ...read } = withAll(original);
+    expect({ body, ...packedOfText(structuredClone(packedText(read))) }).toEqual(withAll(original));
   });
 });

@@ -34,7 +34,7 @@ function query(owner: string, name = owner, signal = NEVER_ABORTED): Promise<str
 
 describe('queries of traces', () => {
   it('run at most one for each owner and two in total, and the others wait in order of arrival', async () => {
-    const all = [query('a', 'a1'), query('a', 'a2'), query('b'), query('c')];
+    const queries = [query('a', 'a1'), query('a', 'a2'), query('b'), query('c')];
     await settled();
     expect(started).toEqual(['a1', 'b']);
     ends.get('b')?.();
@@ -44,7 +44,7 @@ describe('queries of traces', () => {
     await settled();
     expect(started).toEqual(['a1', 'b', 'c', 'a2']);
     for (const end of ends.values()) end();
-    expect(await Promise.all(all)).toEqual(['a1', 'a2', 'b', 'c']);
+    expect(await Promise.all(queries)).toEqual(['a1', 'a2', 'b', 'c']);
   });
 
   it('are refused while another query of the owner waits, and while too many wait', async () => {

@@ -137,8 +137,8 @@ describe('token counts', () => {
   it('are read from older names when the newer ones are absent', () => {
     const older = { 'gen_ai.usage.prompt_tokens': 7, 'gen_ai.usage.completion_tokens': 8 };
     expect(read({ attributes: older })).toMatchObject({ inputTokens: 7, outputTokens: 8 });
-    const both = { ...older, 'gen_ai.usage.input_tokens': 1, 'gen_ai.usage.output_tokens': 0 };
-    expect(read({ attributes: both })).toMatchObject({ inputTokens: 1, outputTokens: 0 });
+    const withNewer = { ...older, 'gen_ai.usage.input_tokens': 1, 'gen_ai.usage.output_tokens': 0 };
+    expect(read({ attributes: withNewer })).toMatchObject({ inputTokens: 1, outputTokens: 0 });
   });
 });
 

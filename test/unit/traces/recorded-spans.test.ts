@@ -53,9 +53,9 @@ function tracesIn(recording: string): unknown {
   const spans = readSpans(raw, OWNER);
   const byTrace = Map.groupBy(spans.keys(), (index) => spans[index]?.traceId ?? '');
   return [...byTrace].map(([traceId, indexes]) => {
-    const own = [...indexes].flatMap((index) => spans[index] ?? []);
+    const spansOfTrace = [...indexes].flatMap((index) => spans[index] ?? []);
     const identity = { traceId, traceRef: 'R', owner: OWNER };
-    const trace = assembleTrace([growSummary(null, identity, own)], new Map([['R', own]]));
+    const trace = assembleTrace([growSummary(null, identity, spansOfTrace)], new Map([['R', spansOfTrace]]));
     return {
       summary: pick(trace?.summary, SUMMARY),
       agents: trace?.agents.map((agent) => pick(agent, AGENT)),

@@ -80,7 +80,7 @@ function asStored({ head, payload }: StoredSpan): StoredSpan {
 }
 
 const TRACES = Array.from({ length: 60 }, (_, trace) =>
-  Array.from({ length: below(9) }, (_span, at) => storedSpan(trace * 10 + at + 1)),
+  Array.from({ length: below(9) }, (_span, index) => storedSpan(trace * 10 + index + 1)),
 );
 
 describe('rows of spans', () => {
@@ -102,7 +102,10 @@ describe('rows of spans', () => {
 
   it('get an estimate at the end of each row', () => {
     for (const [place, { rows, estimateEnds }] of rowsOfTraces(TRACES).entries()) {
-      const estimates = estimateEnds.map((estimateEnd, at) => ({ estimateEnd, estimate: picos(BigInt(at) * 1_000n) }));
+      const estimates = estimateEnds.map((estimateEnd, index) => ({
+        estimateEnd,
+        estimate: picos(BigInt(index) * 1_000n),
+      }));
       const estimated = spansOfRows(traceId(1), withEstimates(rows, estimates));
       expect(estimated.map(({ head }) => head.estimate)).toEqual(estimates.map(({ estimate }) => estimate));
       expect(estimated.map(({ head }) => ({ ...head, estimate: null }))).toEqual(
@@ -122,8 +125,8 @@ describe('rows of spans', () => {
   });
 
   it('are correct with more distinct labels than the cache holds', () => {
-    const spans = Array.from({ length: 3_000 }, (_, at): StoredSpan => {
-      return { head: { ...aHead(at + 1), name: `step "${at}"` }, payload: { kind: 'body', at } };
+    const spans = Array.from({ length: 3_000 }, (_, index): StoredSpan => {
+      return { head: { ...aHead(index + 1), name: `step "${index}"` }, payload: { kind: 'body', at: index } };
     });
     expect(spansOfRows(traceId(1), spanRows(spans)).map(({ head }) => head.name)).toEqual(
       spans.map(({ head }) => head.name),

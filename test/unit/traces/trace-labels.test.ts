@@ -46,10 +46,12 @@ describe('session, user and tags of a span', () => {
 
   it('are those of the standard attribute, in any order of attributes', () => {
     const attributes = { 'langfuse.session.id': 'l', 'session.id': 's', 'gen_ai.conversation.id': 'g', 'user.id': ' ' };
-    const more = { 'enduser.id': 'u', metadata: '{"session_id":"m","user_id":"m"}' };
+    const otherAttributes = { 'enduser.id': 'u', metadata: '{"session_id":"m","user_id":"m"}' };
     const labels = { sessionId: 's', userId: 'u', tags: [] };
-    expect(labelsOf({ ...attributes, ...more })).toEqual(labels);
-    expect(labelsOf(Object.fromEntries(Object.entries({ ...attributes, ...more }).toReversed()))).toEqual(labels);
+    expect(labelsOf({ ...attributes, ...otherAttributes })).toEqual(labels);
+    expect(labelsOf(Object.fromEntries(Object.entries({ ...attributes, ...otherAttributes }).toReversed()))).toEqual(
+      labels,
+    );
   });
 
   it('are absent without valid attributes, and have at most 100 tags', () => {
@@ -89,9 +91,9 @@ describe('labels of a trace', () => {
 
   it('record which of them come from the root', () => {
     const root = stated({ sessionId: 's', userId: 'u', rootLabels: SESSION_OF_ROOT | USER_OF_ROOT });
-    const other = stated({ sessionId: 'a', userId: 'a', tags: ['t'] });
-    expect(joinLabels(root, other)).toEqual({ ...root, tags: ['t'] });
-    expect(joinLabels(other, root)).toEqual({ ...root, tags: ['t'] });
+    const ofChild = stated({ sessionId: 'a', userId: 'a', tags: ['t'] });
+    expect(joinLabels(root, ofChild)).toEqual({ ...root, tags: ['t'] });
+    expect(joinLabels(ofChild, root)).toEqual({ ...root, tags: ['t'] });
     expect(joinLabels(NO_LABELS, root)).toBe(root);
   });
 });

@@ -59,12 +59,12 @@ describe.each([
 
   it('is the same with and without gzip, and keeps the gzip of the sender', async () => {
     const gzipped = new Uint8Array(gzipSync(plain));
-    const [one, other] = [await pack(protobuf(gzipped, 'gzip')), await pack(protobuf(plain))];
-    expect(one.body).toEqual({ format: 'protobuf', compression: 'gzip', bytes: gzipped });
-    expect(other.body.compression).toBe('zstd');
-    expect([one.traces, one.calls]).toEqual([other.traces, other.calls]);
-    expect(one).toEqual(packExport(protobuf(gzipped, 'gzip'), LIMITS));
-    expect(one.traces.map(({ spanIds }) => spanIds.length)).toEqual([spans - 1, 1]);
+    const [fromGzip, fromPlain] = [await pack(protobuf(gzipped, 'gzip')), await pack(protobuf(plain))];
+    expect(fromGzip.body).toEqual({ format: 'protobuf', compression: 'gzip', bytes: gzipped });
+    expect(fromPlain.body.compression).toBe('zstd');
+    expect([fromGzip.traces, fromGzip.calls]).toEqual([fromPlain.traces, fromPlain.calls]);
+    expect(fromGzip).toEqual(packExport(protobuf(gzipped, 'gzip'), LIMITS));
+    expect(fromGzip.traces.map(({ spanIds }) => spanIds.length)).toEqual([spans - 1, 1]);
   });
 
   it('returns payloads by position, also after others are removed', async () => {
@@ -72,9 +72,9 @@ describe.each([
     const [last, first] = await payloads(body, [spans - 1, 0], OWNER);
     expect(first?.input).toBe('x'.repeat(bytes));
     // The id of the first trace is 16 bytes with the value 1.
-    const rest = await without(body, ['01'.repeat(16)]);
-    expect(await payloads(rest, [spans - 1], OWNER)).toEqual([last]);
-    expect(rest.bytes.length).toBeLessThan(1_000);
+    const remaining = await without(body, ['01'.repeat(16)]);
+    expect(await payloads(remaining, [spans - 1], OWNER)).toEqual([last]);
+    expect(remaining.bytes.length).toBeLessThan(1_000);
   });
 
   it('is refused if it is invalid', async () => {

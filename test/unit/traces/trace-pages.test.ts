@@ -65,15 +65,19 @@ const idsOf = ({ spans }: Awaited<ReturnType<typeof getTrace>>): readonly string
 
 it('the first page of a trace reads all its spans, and a later page only the spans of the page', async () => {
   const { read, reads } = await aTraceOf(4);
-  const first = await read(null);
-  const second = await read(first.nextCursor);
-  const third = await read(second.nextCursor);
-  expect([first, second, third].map(idsOf)).toEqual([[spanId(99), spanId(1)], [spanId(2), spanId(3)], [spanId(4)]]);
+  const firstPage = await read(null);
+  const secondPage = await read(firstPage.nextCursor);
+  const thirdPage = await read(secondPage.nextCursor);
+  expect([firstPage, secondPage, thirdPage].map(idsOf)).toEqual([
+    [spanId(99), spanId(1)],
+    [spanId(2), spanId(3)],
+    [spanId(4)],
+  ]);
   // A read of one span more than the page finds out whether another page follows.
   expect(reads).toEqual(['whole', 'page of 3', 'page of 3']);
-  const { spans: _spans, nextCursor: _next, ...outline } = first;
-  for (const page of [second, third]) expect(page).toMatchObject(outline);
-  expect(third.nextCursor).toBeNull();
+  const { spans: _spans, nextCursor: _next, ...outline } = firstPage;
+  for (const page of [secondPage, thirdPage]) expect(page).toMatchObject(outline);
+  expect(thirdPage.nextCursor).toBeNull();
 });
 
 it('a trace without a root has the name of its current first span on every page', async () => {
@@ -89,11 +93,11 @@ it('a trace without a root has the name of its current first span on every page'
     }),
   );
   await traces.ingest([{ owner: TEAM_KEY, spans: orphans }]);
-  const first = await read(null, ADMIN, 2);
+  const firstPage = await read(null, ADMIN, 2);
   const [{ traceRef } = { traceRef: '' }] = await traces.findSummaries({ kind: 'all' }, traceId(2), null);
   await traces.redact([{ traceId: traceId(2), traceRef }], new Date(START_MS));
-  const second = await read(first.nextCursor, ADMIN, 2);
-  expect([first, second].map(({ summary: { name, inputPreview } }) => [name, inputPreview])).toEqual([
+  const secondPage = await read(firstPage.nextCursor, ADMIN, 2);
+  expect([firstPage, secondPage].map(({ summary: { name, inputPreview } }) => [name, inputPreview])).toEqual([
     ['step 1', 'what was said'],
     ['step 1', ''],
   ]);
@@ -119,9 +123,9 @@ it('a trace has a separate outline for callers with other access, because visibl
 it('each page of a trace of several owners reads all its spans', async () => {
   const { read, reads, traces } = await aTraceOf(2);
   await traces.ingest([{ owner: LONE_KEY, spans: [aSpan({ spanId: spanId(50), startNs: nsAt(START_MS + 90) })] }]);
-  const first = await read(null);
-  const second = await read(first.nextCursor);
-  expect([first, second].map(idsOf)).toEqual([
+  const firstPage = await read(null);
+  const secondPage = await read(firstPage.nextCursor);
+  expect([firstPage, secondPage].map(idsOf)).toEqual([
     [spanId(99), spanId(1)],
     [spanId(2), spanId(50)],
   ]);

@@ -113,13 +113,16 @@ describe('the preview of a trace', () => {
   });
 
   it('is found in the spans of all owners where a trace has several', () => {
-    const [own, other] = [[server], [spanWithPreview(2, 1, 'call')]];
-    const [left, right] = [growSummary(null, IDENTITY, own), growSummary(null, { ...IDENTITY, traceRef: 'S' }, other)];
+    const [spansOfR, spansOfS] = [[server], [spanWithPreview(2, 1, 'call')]];
+    const [left, right] = [
+      growSummary(null, IDENTITY, spansOfR),
+      growSummary(null, { ...IDENTITY, traceRef: 'S' }, spansOfS),
+    ];
     const trace = assembleTrace(
       [left, right],
       new Map([
-        ['R', own],
-        ['S', other],
+        ['R', spansOfR],
+        ['S', spansOfS],
       ]),
     );
     expect(trace?.summary).toMatchObject({ name: 'POST /ask', inputPreview: 'call' });
@@ -133,7 +136,7 @@ describe('the preview of a trace', () => {
           traceId: traceId(1),
           tally: tallyOf(spans),
           spanIds: spans.map((span) => span.spanId),
-          rows: spanRows(spans.map((one, at) => ({ head: one, payload: { kind: 'body', at } }))),
+          rows: spanRows(spans.map((head, index) => ({ head, payload: { kind: 'body', at: index } }))),
           callAncestors: [],
         },
       ],

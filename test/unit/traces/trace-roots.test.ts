@@ -36,8 +36,8 @@ const waysToSend = (spans: readonly SpanHead[]): readonly (readonly (readonly Sp
     Array.from({ length: 2 ** (spans.length - 1) }, (_, cuts) => {
       const pieces: SpanHead[][] = [[]];
       // Each bit of `cuts` says whether a new batch begins between two spans.
-      for (const [at, span] of order.entries()) {
-        if (at > 0 && (cuts >> (at - 1)) % 2 === 1) pieces.push([]);
+      for (const [index, span] of order.entries()) {
+        if (index > 0 && (cuts >> (index - 1)) % 2 === 1) pieces.push([]);
         pieces.at(-1)?.push(span);
       }
       return pieces;
@@ -82,9 +82,9 @@ describe('the root of a trace', () => {
       { name: '', status: 'unset', source: null, rootNs: null, service: 'service 3', inputPreview: '' },
     ],
   ])('is %s, for any order and batches of its spans', (_which, spans, expected) => {
-    const whole = grownBy([spans]);
-    expect(whole).toMatchObject(expected);
-    for (const pieces of waysToSend(spans)) expect(grownBy(pieces)).toEqual(whole);
+    const fromOneBatch = grownBy([spans]);
+    expect(fromOneBatch).toMatchObject(expected);
+    for (const pieces of waysToSend(spans)) expect(grownBy(pieces)).toEqual(fromOneBatch);
   });
 
   it('keeps the name of a trace that was stored without the start of its root, unless a root before its first span arrives', () => {
@@ -99,7 +99,7 @@ describe('the root of a trace', () => {
 
   it('is the same in the packed text that a thread returns', () => {
     const spans = [head(1, 5), head(2, 1, { source: GITHUB, inputPreview: '' })];
-    const rows = spanRows(spans.map((one, at) => ({ head: one, payload: { kind: 'body', at } })));
+    const rows = spanRows(spans.map((head, index) => ({ head, payload: { kind: 'body', at: index } })));
     const spanIds = spans.map((span) => span.spanId);
     const trace = { traceId: traceId(1), tally: tallyOf(spans), spanIds, rows, callAncestors: [] };
     const [restored] = packedOfText(packedText({ traces: [trace], calls: [] })).traces;

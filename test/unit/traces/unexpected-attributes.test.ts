@@ -95,14 +95,14 @@ describe('the conventions that recognise a span', () => {
           aRawSpan({ attributes, instrumentationScope: { name: scope, version: '', attributes: {} } }),
         ),
       ).map(({ name }) => name);
-    const all = {
+    const attributesOfAll = {
       'langsmith.span.kind': 'llm',
       'openinference.span.kind': 'LLM',
       'traceloop.span.kind': 'task',
       'ai.operationId': 'ai.generateText',
       'logfire.span_type': 'span',
     };
-    expect(recognisers(all, 'com.anthropic.claude_code.tracing')).toEqual([
+    expect(recognisers(attributesOfAll, 'com.anthropic.claude_code.tracing')).toEqual([
       'claude-code',
       'langsmith',
       'openinference',

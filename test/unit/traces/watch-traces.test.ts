@@ -154,15 +154,18 @@ it('a key that is no longer valid ends its subscriptions at the next event', asy
 it.each([
   ['team', caller('mine', 'team-2')],
   ['role', { ...caller('mine', 'team-1'), role: 'proxy_admin' as const }],
-])('a key with a changed %s ends its subscriptions before they show newly visible data', async (_what, other) => {
-  const { bus, changedKeys, scope, ingest } = createFixture();
-  const updates = watchTraces(scope(caller('mine', 'team-1')), {});
-  changedKeys.set('mine', other);
-  const next = updates.next();
-  await ingest(caller('two', 'team-2'), 'a');
-  await expect(next).rejects.toThrow(Conflict);
-  expect(bus.subscriberCount()).toBe(0);
-});
+])(
+  'a key with a changed %s ends its subscriptions before they show newly visible data',
+  async (_what, changedCaller) => {
+    const { bus, changedKeys, scope, ingest } = createFixture();
+    const updates = watchTraces(scope(caller('mine', 'team-1')), {});
+    changedKeys.set('mine', changedCaller);
+    const next = updates.next();
+    await ingest(caller('two', 'team-2'), 'a');
+    await expect(next).rejects.toThrow(Conflict);
+    expect(bus.subscriberCount()).toBe(0);
+  },
+);
 
 it('a key that is not in memory is looked up before its first event', async () => {
   const { changedKeys, scope, ingest } = createFixture();
@@ -217,10 +220,10 @@ describe('at a check without an event', () => {
   it('a key is read once for all its feeds, and not read without feeds', async () => {
     const { scope, runChecks, reads } = createFixture();
     const feeds = Array.from({ length: 1_000 }, () => watchTraces(scope(caller('mine')), {}));
-    const other = watchTraces(scope(caller('other')), {});
+    const otherFeed = watchTraces(scope(caller('other')), {});
     runChecks();
     expect(reads()).toBe(2);
-    for (const feed of [...feeds, other]) await feed.return();
+    for (const feed of [...feeds, otherFeed]) await feed.return();
     runChecks();
     expect(reads()).toBe(2);
   });
@@ -242,11 +245,11 @@ it('a returning reader continues after its last update, and gets no traces of ot
   const me = caller('me');
   const updates = watchTraces(scope(me), {});
   await ingest(me, 'a');
-  const { value: last } = await updates.next();
+  const { value: lastUpdate } = await updates.next();
   await updates.return?.();
   await ingest(caller('other'), 'b');
   await ingest(me, 'c');
-  const again = watchTraces(scope(me), { after: last.id });
-  expect(factsOf(await again.next())).toEqual(['c', 1, 0]);
+  const resumed = watchTraces(scope(me), { after: lastUpdate.id });
+  expect(factsOf(await resumed.next())).toEqual(['c', 1, 0]);
   expect(() => watchTraces(scope(me), { after: 'none of ours' })).toThrow(Conflict);
 });

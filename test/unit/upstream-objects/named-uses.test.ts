@@ -6,7 +6,7 @@ const use = (model: string | null, inputTokens: number, outputTokens: number): M
   model,
   usage: { inputTokens, outputTokens, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
 });
-const named = (name: string | null, ...rest: Parameters<typeof use>) => ({ name, ...use(...rest) });
+const named = (name: string | null, ...counts: Parameters<typeof use>) => ({ name, ...use(...counts) });
 
 /** Upstream names of public names. The model of the name `removed` is no longer configured. */
 const UPSTREAM_MODELS: Readonly<Record<string, string>> = {

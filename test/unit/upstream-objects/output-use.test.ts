@@ -72,7 +72,7 @@ describe('the usage in the output of a batch', () => {
     for (const size of [1, 7, 64]) {
       const source = fedStream();
       const uses = outputUseOf(source);
-      for (let at = 0; at < bytes.length; at += size) source.feed(bytes.subarray(at, at + size));
+      for (let offset = 0; offset < bytes.length; offset += size) source.feed(bytes.subarray(offset, offset + size));
       source.finish();
       expect(await uses).toEqual([use('m-1', 7, 6, 2)]);
     }

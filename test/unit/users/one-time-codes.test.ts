@@ -7,7 +7,10 @@ import { createMemoryPendingSignIns } from '../../support/memory-pending-sign-in
 function someCodes() {
   const state = { nowMs: 0, issued: 0 };
   const generator = {
-    token: () => `code-${(state.issued += 1)}`,
+    token() {
+      state.issued += 1;
+      return `code-${state.issued}`;
+    },
     hash: (text: string) => createHash('sha256').update(text).digest('hex'),
   };
   const clock = { now: () => new Date(state.nowMs) };

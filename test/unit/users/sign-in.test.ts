@@ -155,7 +155,7 @@ describe.each([
 it('counts of two processes are shared, also for concurrent failures', async () => {
   const store = createMemoryPendingSignIns();
   const clock = { now: () => new Date(1_000), monotonicMs: () => 1_000 };
-  const [one, other] = [1, 2].map(() =>
+  const [processA, processB] = [1, 2].map(() =>
     createStoredFailures({ store, generator: keyGenerator, clock, keptSeconds: 300 }),
   ) as [SignInFailureCounts, SignInFailureCounts];
   const addFailure = (count: SignInFailureCount | null) => ({
@@ -164,11 +164,11 @@ it('counts of two processes are shared, also for concurrent failures', async () 
     blockedUntilMs: 0,
   });
   await Promise.all(
-    Array.from({ length: 12 }, (_none, index) => (index % 2 === 0 ? one : other).change('a', addFailure)),
+    Array.from({ length: 12 }, (_none, index) => (index % 2 === 0 ? processA : processB).change('a', addFailure)),
   );
-  expect((await other.find('a'))?.failures).toBe(12);
-  await one.remove('a');
-  expect(await other.find('a')).toBeNull();
+  expect((await processB.find('a'))?.failures).toBe(12);
+  await processA.remove('a');
+  expect(await processB.find('a')).toBeNull();
 });
 
 it('each concurrent failure is counted while the store has no space for further counts', async () => {

@@ -26,9 +26,9 @@ function parsed(bytes: Uint8Array): readonly (readonly [string, MemberFacts])[] 
     return null;
   }
   if (!isObject(value)) return null;
-  return Object.entries(value).map(([key, one]: [string, unknown]) => [
+  return Object.entries(value).map(([key, member]: [string, unknown]) => [
     key,
-    { value: one, allObjects: Array.isArray(one) && one.every(isObject) },
+    { value: member, allObjects: Array.isArray(member) && member.every(isObject) },
   ]);
 }
 

@@ -84,7 +84,7 @@ describe('a partially parsed object', () => {
         small(),
         random(2) === 0 ? '"messages":[1]' : `"tools":${large}`,
       ];
-      return `{${members.filter((one) => one.trim() !== '').join()}}`;
+      return `{${members.filter((member) => member.trim() !== '').join()}}`;
     });
     expect(texts.filter((text) => JSON.stringify(fieldsOf(text)) !== JSON.stringify(JSON.parse(text)))).toEqual([]);
   });
@@ -95,19 +95,26 @@ describe('a partially parsed object', () => {
       return randomObject(random, 3, random(7));
     });
     for (const text of texts) {
-      const [read, other] = [Buffer.from(text), Buffer.from(text)];
-      parsePartially(read, {});
-      const known = topLevelMembers(read)?.map(({ key, start, valueStart, end }) => ({ key, start, valueStart, end }));
-      expect(known).toEqual(topLevelMembers(other));
-      expect(withMembers(read, { model: '"x"', a: null })).toEqual(withMembers(other, { model: '"x"', a: null }));
+      const [scanned, unscanned] = [Buffer.from(text), Buffer.from(text)];
+      parsePartially(scanned, {});
+      const known = topLevelMembers(scanned)?.map(({ key, start, valueStart, end }) => ({
+        key,
+        start,
+        valueStart,
+        end,
+      }));
+      expect(known).toEqual(topLevelMembers(unscanned));
+      expect(withMembers(scanned, { model: '"x"', a: null })).toEqual(
+        withMembers(unscanned, { model: '"x"', a: null }),
+      );
     }
   });
 
   it('has the last value of a repeated member, large or small', () => {
-    const [large, other] = [JSON.stringify(PROSE), JSON.stringify(`${PROSE}!`)];
-    expect(fieldsOf(`{"input":1,"a":2,"input":${large}}`)).toEqual({ input: PROSE, a: 2 });
-    expect(fieldsOf(`{"input":${large},"a":2,"inp\\u0075t":1}`)).toEqual({ input: 1, a: 2 });
-    expect(fieldsOf(`{"input":${large},"input":${other}}`)).toEqual({ input: `${PROSE}!` });
+    const [prose, longerProse] = [JSON.stringify(PROSE), JSON.stringify(`${PROSE}!`)];
+    expect(fieldsOf(`{"input":1,"a":2,"input":${prose}}`)).toEqual({ input: PROSE, a: 2 });
+    expect(fieldsOf(`{"input":${prose},"a":2,"inp\\u0075t":1}`)).toEqual({ input: 1, a: 2 });
+    expect(fieldsOf(`{"input":${prose},"input":${longerProse}}`)).toEqual({ input: `${PROSE}!` });
   });
 
   it('has no large member where a later small one of the same name replaces it', () => {

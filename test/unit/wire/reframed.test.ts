@@ -25,15 +25,15 @@ const EVENTS =
 function read(bytes: Buffer, reframer: Reframer, size = bytes.length) {
   const source = fedStream();
   const gathered = gather(reframedStream(source, reframer));
-  for (let at = 0; at < bytes.length; at += size) source.feed(bytes.subarray(at, at + size));
+  for (let offset = 0; offset < bytes.length; offset += size) source.feed(bytes.subarray(offset, offset + size));
   source.finish();
   return { text: gathered.text(), end: gathered.end, cancelled: source.cancelled };
 }
 
 /** The message with one byte changed. */
-function damaged(message: Buffer, at: number): Buffer {
+function damaged(message: Buffer, index: number): Buffer {
   const copy = Buffer.from(message);
-  copy.writeUInt8(copy.readUInt8(at) ^ 1, at);
+  copy.writeUInt8(copy.readUInt8(index) ^ 1, index);
   return copy;
 }
 
@@ -57,8 +57,12 @@ describe('AWS event streams', () => {
     [20, 'the checksum of a message is wrong'],
     [100, 'the checksum of a message is wrong'],
     [DELTA.length - 1, 'the checksum of a message is wrong'],
-  ])('fail where byte %i is damaged', (at, fault) => {
-    const { text, end, cancelled } = read(Buffer.concat([EVERY_TYPE, damaged(DELTA, at)]), createMessageReframer(), 64);
+  ])('fail where byte %i is damaged', (index, fault) => {
+    const { text, end, cancelled } = read(
+      Buffer.concat([EVERY_TYPE, damaged(DELTA, index)]),
+      createMessageReframer(),
+      64,
+    );
     expect(text).toBe(EVENTS.slice(EVENTS.indexOf('event: metadata')));
     expect(end).toBeInstanceOf(HttpFailure);
     expect(end).toMatchObject({ fault: 'garbled', message: `The upstream's stream cannot be read: ${fault}.` });

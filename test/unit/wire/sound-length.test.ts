@@ -60,13 +60,13 @@ describe('the duration of a recording', () => {
   it('is null or a positive number, without an error, for truncated or changed files', () => {
     for (const name of ['pcm.wav', 'tone.flac', 'tone.mp3', 'vorbis.ogg', 'opus.ogg', 'aac.m4a']) {
       const bytes = recorded(name);
-      for (let at = 0; at < Math.min(bytes.length, 600); at += 1) {
+      for (let index = 0; index < Math.min(bytes.length, 600); index += 1) {
         const variants = [
-          bytes.subarray(0, at),
-          changed(name, (copy) => void copy.writeUInt8(255 - (copy[at] ?? 0), at)),
+          bytes.subarray(0, index),
+          changed(name, (copy) => void copy.writeUInt8(255 - (copy[index] ?? 0), index)),
         ];
-        for (const one of variants.map(soundSeconds))
-          expect(one === null || (Number.isFinite(one) && one > 0)).toBe(true);
+        for (const seconds of variants.map(soundSeconds))
+          expect(seconds === null || (Number.isFinite(seconds) && seconds > 0)).toBe(true);
       }
     }
   });
@@ -90,15 +90,15 @@ function secondMp3Frame(): number {
 }
 
 function withNoise(bytes: Buffer): Buffer {
-  const at = bytes.length >> 1;
-  return Buffer.concat([bytes.subarray(0, at), Buffer.from('noise'), bytes.subarray(at)]);
+  const middle = bytes.length >> 1;
+  return Buffer.concat([bytes.subarray(0, middle), Buffer.from('noise'), bytes.subarray(middle)]);
 }
 
 /** Changes the positions of the pages, as if the recording began ten hours after the start of a stream. */
 function fromTheMiddle(bytes: Buffer): void {
   const hours = 10n * 3_600n * 16_000n;
-  for (let at = bytes.indexOf('OggS'); at !== -1; at = bytes.indexOf('OggS', at + 4)) {
-    const played = bytes.readBigInt64LE(at + 6);
-    if (played > 0n) bytes.writeBigInt64LE(played + hours, at + 6);
+  for (let start = bytes.indexOf('OggS'); start !== -1; start = bytes.indexOf('OggS', start + 4)) {
+    const played = bytes.readBigInt64LE(start + 6);
+    if (played > 0n) bytes.writeBigInt64LE(played + hours, start + 6);
   }
 }

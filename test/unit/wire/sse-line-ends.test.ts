@@ -9,11 +9,11 @@ function read(pieces: readonly Buffer[]): { readonly data: readonly string[]; re
   const data: string[] = [];
   let beforeLast = 0;
   const take = (run: Buffer | null): void => {
-    for (let at = 0; run !== null && at < run.length;) {
-      const end = endOfEvent(run, at);
-      const found = dataOf(run.subarray(at, end));
+    for (let start = 0; run !== null && start < run.length;) {
+      const end = endOfEvent(run, start);
+      const found = dataOf(run.subarray(start, end));
       if (found !== null) data.push(found.toString());
-      at = end;
+      start = end;
     }
   };
   for (const piece of pieces) {
