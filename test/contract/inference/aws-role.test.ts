@@ -7,10 +7,10 @@ let aws: FaultServer;
 let app: TestApp;
 
 const CHAT = { messages: [{ role: 'user', content: 'x' }] };
-const ISSUED = `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials>
+const ISSUED_CREDENTIALS = `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials>
   <AccessKeyId>ASIALENT</AccessKeyId><SecretAccessKey>lent-secret</SecretAccessKey><SessionToken>lent-session</SessionToken>
   <Expiration>2100-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`;
-const DENIED = `<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>not arn:r2</Message></Error></ErrorResponse>`;
+const ACCESS_DENIED = `<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>not arn:r2</Message></Error></ErrorResponse>`;
 const ANSWER = {
   output: { message: { role: 'assistant', content: [{ text: 'Hi' }] } },
   stopReason: 'end_turn',
@@ -20,10 +20,14 @@ const ANSWER = {
 beforeAll(async () => {
   aws = await startFaultServer();
   aws.answer((response, _socket, { path, body }) => {
-    const isModel = path.startsWith('/model/');
-    const isDenied = !isModel && !body.includes('arn%3Ar1');
-    response.writeHead(isDenied ? 403 : 200, { 'content-type': isModel ? 'application/json' : 'text/xml' });
-    response.end(isModel ? JSON.stringify(ANSWER) : isDenied ? DENIED : ISSUED);
+    if (path.startsWith('/model/')) {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(ANSWER));
+      return;
+    }
+    const mayAssumeRole = body.includes('arn%3Ar1');
+    response.writeHead(mayAssumeRole ? 200 : 403, { 'content-type': 'text/xml' });
+    response.end(mayAssumeRole ? ISSUED_CREDENTIALS : ACCESS_DENIED);
   });
   const deployment = (aws_role_name: string) => ({
     model_name: aws_role_name,

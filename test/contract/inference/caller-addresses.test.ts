@@ -105,7 +105,7 @@ describe('an api_base that a caller chooses', () => {
     expect(operatorUpstream.received.length).toBe(before);
   });
 
-  it('is called if user_url_allowed_hosts lists it', async () => {
+  it('is called if user_url_allowed_hosts lists its host', async () => {
     const api_base = `${callerUpstream.url}/v1`;
     expect(await ask('/v1/chat/completions', { ...CHAT, api_base })).toEqual({
       status: 200,

@@ -154,11 +154,11 @@ describe('a caller with its own key and address', () => {
     const trace = newTrace();
     expect(await ask(app, { model: 'key', api_key: 'sk-bad' }, trace.headers)).toMatchObject({ status: 401 });
     expect(await failures()).toEqual(before);
-    const answerTexts = JSON.stringify([
+    const answerAndSpans = JSON.stringify([
       await ask(app, { model: 'key', api_key: 'sk-bad' }),
       await spansIn(app, trace.traceId),
     ]);
-    expect(answerTexts).toContain('Incorrect API key provided');
-    expect(answerTexts).not.toContain('sk-bad');
+    expect(answerAndSpans).toContain('Incorrect API key provided');
+    expect(answerAndSpans).not.toContain('sk-bad');
   });
 });

@@ -225,13 +225,13 @@ describe.each(ENDPOINT_ROWS)('$name', (row) => {
     const key = await newKey({ key_alias: `thrifty${path}`, max_budget: Number(budget) });
     answerWith(200, answer);
     // A call without a known cost cannot use up a budget. The budget of the key is then zero.
-    const first = cost === null ? null : await ask(request, key);
-    expect(first?.status ?? null).toBe(cost === null ? null : 200);
+    const firstAnswer = cost === null ? null : await ask(request, key);
+    expect(firstAnswer?.status ?? null).toBe(cost === null ? null : 200);
     const { status, body } = await ask(request, key);
-    const name = `sk-...${key.authorization.slice(-4)}`;
+    const maskedKey = `sk-...${key.authorization.slice(-4)}`;
     expect({ status, body }).toEqual(
       refusal(422, {
-        message: `Budget has been exceeded! Key=thrifty${path} (${name}) Current cost: ${budget}, Max budget: ${budget}`,
+        message: `Budget has been exceeded! Key=thrifty${path} (${maskedKey}) Current cost: ${budget}, Max budget: ${budget}`,
         type: 'budget_exceeded',
         param: null,
       }),

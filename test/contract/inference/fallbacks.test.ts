@@ -152,13 +152,13 @@ describe('fallbacks', () => {
     const [oneBefore, spareBefore] = [await health('one'), await health('spare')];
     setup.plan({ 'one-up': [500] });
     await setup.ask({ model: 'one', num_retries: 1, fallbacks: ['spare'] });
-    const healthAfter = (before: Health | undefined, calls: number, failures: number) => ({
-      calls: (before?.calls ?? 0) + calls,
-      failures: (before?.failures ?? 0) + failures,
+    const healthAfter = (before: Health | undefined, added: { calls: number; failures: number }) => ({
+      calls: (before?.calls ?? 0) + added.calls,
+      failures: (before?.failures ?? 0) + added.failures,
       inFlight: 0,
     });
-    expect(await health('one')).toEqual(healthAfter(oneBefore, 2, 2));
-    expect(await health('spare')).toEqual(healthAfter(spareBefore, 1, 0));
+    expect(await health('one')).toEqual(healthAfter(oneBefore, { calls: 2, failures: 2 }));
+    expect(await health('spare')).toEqual(healthAfter(spareBefore, { calls: 1, failures: 0 }));
   });
 
   it('403 and 400, without an upstream call: a fallback that the caller may not call or that does not exist', async () => {

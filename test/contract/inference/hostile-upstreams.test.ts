@@ -101,6 +101,6 @@ describe.each(Object.entries(DIALECTS))('a call of %s to an upstream that answer
   });
 });
 
-it('there are more than 57 answers to test', () => {
+it('the lists of hostile answers are complete: they have more than 57 answers', () => {
   expect(Object.keys(SHAPES).length + Object.keys(ODD_ANSWERS).length).toBeGreaterThan(57);
 });

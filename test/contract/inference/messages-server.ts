@@ -86,8 +86,8 @@ export async function startMessagesServer(): Promise<MessagesServer> {
 }
 
 /** Event of a streamed message. */
-export const event = (type: string, rest: object = {}): string =>
-  `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
+export const event = (type: string, members: object = {}): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 
 /** Status and body of an error in Anthropic's envelope. */
 export const refusal = (status: number, type: string, message: unknown) => ({

@@ -224,7 +224,7 @@ describe('messages.create 200', () => {
       headers: { 'anthropic-version': '2023-06-01' },
       body: {
         model: 'claude-up-1',
-        // The request has no limit. This one is in the configuration of the deployment.
+        // The limit of the deployment, because the request has none.
         max_tokens: 99,
         messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
       },

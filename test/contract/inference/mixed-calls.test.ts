@@ -25,15 +25,13 @@ beforeAll(async () => {
       return void response.writeHead(429).end(JSON.stringify({ error: { message: `no ${mark}` } }));
     if (faultNumber === 1) return void socket.destroy();
     const events = path.endsWith('/messages') ? messageEvents(mark) : completionEvents(mark, path);
-    if (stream)
-      return writeInPieces(
-        response,
-        faultNumber === 2 ? events.slice(0, 2).join('') : events.join(''),
-        random,
-        faultNumber === 2,
-      );
+    const isCut = faultNumber === 2;
+    if (stream) {
+      const sentEvents = isCut ? events.slice(0, 2) : events;
+      return writeInPieces(response, sentEvents.join(''), random, isCut);
+    }
     response.writeHead(200, { 'content-type': 'application/json' });
-    writeInPieces(response, JSON.stringify(wholeAnswerOf(mark, path)), random, faultNumber === 2);
+    writeInPieces(response, JSON.stringify(wholeAnswerOf(mark, path)), random, isCut);
   });
   const params = { api_key: 'sk-up', input_cost_per_token: 0.25, output_cost_per_token: 0.5 };
   app = await startApp({
@@ -66,12 +64,12 @@ function writeInPieces(
   isCut: boolean,
 ): void {
   if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
-  let rest = isCut ? text.slice(0, -1) : text;
+  let unsent = isCut ? text.slice(0, -1) : text;
   const step = (): void => {
     const size = 1 + random(200);
-    response.write(rest.slice(0, size));
-    rest = rest.slice(size);
-    if (rest !== '') setImmediate(step);
+    response.write(unsent.slice(0, size));
+    unsent = unsent.slice(size);
+    if (unsent !== '') setImmediate(step);
     else if (isCut) response.socket?.destroy();
     else response.end();
   };
@@ -135,15 +133,16 @@ function completionEvents(mark: string, path: string): readonly string[] {
 
 function messageEvents(mark: string): readonly string[] {
   const { content: _, ...start } = wholeAnswerOf(mark, '/messages') as { content: unknown };
-  const named = (value: { type: string }): string => `event: ${value.type}\n${event(value)}`;
+  const named = (value: { readonly type: string; readonly [member: string]: unknown }): string =>
+    `event: ${value.type}\n${event(value)}`;
   return [
-    named({ type: 'message_start', message: { ...start, content: [], stop_reason: null } } as never),
-    named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } } as never),
+    named({ type: 'message_start', message: { ...start, content: [], stop_reason: null } }),
+    named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
     ...mark
       .split('')
-      .map((text) => named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } } as never)),
-    named({ type: 'content_block_stop', index: 0 } as never),
-    named({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 3 } } as never),
+      .map((text) => named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
+    named({ type: 'content_block_stop', index: 0 }),
+    named({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 3 } }),
     named({ type: 'message_stop' }),
   ];
 }

@@ -27,10 +27,10 @@ const model = (id: string, limits: object = {}) => ({
   max_tokens: null,
   ...limits,
 });
-/** Limits of gpt-4o in the catalog. */
-const KNOWN = { max_input_tokens: 128000, max_tokens: 16384 };
-const ALL = [model('gpt', KNOWN), model('unheard'), model('team/a', KNOWN), model('demo')];
-const VERSION = { 'anthropic-version': '2023-06-01' };
+/** Limits in the catalog. */
+const GPT_4O_LIMITS = { max_input_tokens: 128000, max_tokens: 16384 };
+const ALL_MODELS = [model('gpt', GPT_4O_LIMITS), model('unheard'), model('team/a', GPT_4O_LIMITS), model('demo')];
+const VERSION_HEADER = { 'anthropic-version': '2023-06-01' };
 
 async function read(path: string, headers: Record<string, string> = {}) {
   const response = await app.call('GET', path, undefined, headers);
@@ -50,18 +50,18 @@ describe('messages.models', () => {
 
   it.each([
     ['/anthropic/v1/models', {}],
-    ['/v1/models', VERSION],
-    ['/models', VERSION],
+    ['/v1/models', VERSION_HEADER],
+    ['/models', VERSION_HEADER],
   ])('messages.models 200: all models (%s)', async (path, headers) => {
-    expect(await read(path, headers)).toEqual(page(ALL, false));
+    expect(await read(path, headers)).toEqual(page(ALL_MODELS, false));
   });
 
   it('messages.models 200: by page, forwards and backwards', async () => {
     const list = (query: string) => read(`/anthropic/v1/models?${query}`);
-    expect(await list('limit=3')).toEqual(page(ALL.slice(0, 3), true));
-    expect(await list('limit=3&after_id=team/a')).toEqual(page(ALL.slice(3), false));
-    expect(await list('limit=2&before_id=demo')).toEqual(page(ALL.slice(1, 3), true));
-    expect(await list('limit=9&before_id=team/a')).toEqual(page(ALL.slice(0, 2), false));
+    expect(await list('limit=3')).toEqual(page(ALL_MODELS.slice(0, 3), true));
+    expect(await list('limit=3&after_id=team/a')).toEqual(page(ALL_MODELS.slice(3), false));
+    expect(await list('limit=2&before_id=demo')).toEqual(page(ALL_MODELS.slice(1, 3), true));
+    expect(await list('limit=9&before_id=team/a')).toEqual(page(ALL_MODELS.slice(0, 2), false));
     expect(await list('after_id=demo')).toEqual(page([], false));
   });
 
@@ -94,9 +94,9 @@ describe('messages.models', () => {
 describe('messages.model', () => {
   it.each([
     ['/anthropic/v1/models/team/a', {}],
-    ['/v1/models/team%2Fa', VERSION],
+    ['/v1/models/team%2Fa', VERSION_HEADER],
   ])('messages.model 200: one model (%s)', async (path, headers) => {
-    expect(await read(path, headers)).toEqual({ status: 200, body: model('team/a', KNOWN) });
+    expect(await read(path, headers)).toEqual({ status: 200, body: model('team/a', GPT_4O_LIMITS) });
   });
 
   it('messages.model 404: an unknown model', async () => {

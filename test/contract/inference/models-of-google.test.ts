@@ -44,9 +44,9 @@ const FLASH = {
 };
 
 describe('content.models', () => {
-  const listed = (names: readonly string[], rest: object = {}) => ({
+  const listed = (names: readonly string[], members: object = {}) => ({
     status: 200,
-    body: { models: names.map((name) => expect.objectContaining({ name: `models/${name}` })), ...rest },
+    body: { models: names.map((name) => expect.objectContaining({ name: `models/${name}` })), ...members },
   });
 
   it.each(['/v1beta/models', '/gemini/v1beta/models'])(

@@ -27,7 +27,7 @@ async function ask(path: string, headers: Record<string, string>) {
   };
 }
 
-const MISSING = {
+const MISSING_KEY = {
   status: 401,
   body: {
     error: {
@@ -52,8 +52,8 @@ describe('litellm_key_header_name', () => {
   it.each(['/v1/chat/completions', '/v1/models'])(
     '401: a key in Authorization, no key, and a key without `Bearer` (%s)',
     async (path) => {
-      expect(await ask(path, { authorization: `Bearer ${app.adminKey}` })).toEqual(MISSING);
-      expect(await ask(path, { 'x-our-key': '' })).toEqual(MISSING);
+      expect(await ask(path, { authorization: `Bearer ${app.adminKey}` })).toEqual(MISSING_KEY);
+      expect(await ask(path, { 'x-our-key': '' })).toEqual(MISSING_KEY);
       expect((await ask(path, { 'x-our-key': app.adminKey })).status).toBe(401);
     },
   );
@@ -131,12 +131,12 @@ describe('always_include_stream_usage', () => {
       response.end(`${events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')}data: [DONE]\n\n`);
     });
     const params = { model: 'openai/up', api_key: 'x', api_base: `${upstream.url}/v1` };
-    const config = (always: boolean) => ({
-      general_settings: { always_include_stream_usage: always },
+    const config = (includesUsage: boolean) => ({
+      general_settings: { always_include_stream_usage: includesUsage },
       model_list: [{ model_name: 'm', litellm_params: { ...params, aws_region_name: 'eu-west-1' } }],
     });
-    const usagesAndRegion = async (always: boolean) => {
-      const server = await startApp({ config: config(always) });
+    const usagesAndRegion = async (includesUsage: boolean) => {
+      const server = await startApp({ config: config(includesUsage) });
       try {
         const response = await server.call('POST', '/v1/chat/completions', { model: 'm', messages: [], stream: true });
         const usages = (await response.text()).match(/"usage":\{[^}]*\}/g);

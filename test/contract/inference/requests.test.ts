@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { modelNameError } from '../../support/error-bodies.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-const CHAT = [{ role: 'user', content: 'x'.repeat(35) }];
+const MESSAGES = [{ role: 'user', content: 'x'.repeat(35) }];
 /** Ten tokens for 35 bytes of text, and four for the message. */
 const ESTIMATE = 14;
 const SECRET = 'sk-upstream-secret';
@@ -11,12 +11,12 @@ let app: TestApp;
 let key: { authorization: string };
 
 beforeAll(async () => {
-  const upstream = (model: string) => ({ model, api_base: 'http://127.0.0.1:9/v1', api_key: SECRET });
+  const paramsOf = (model: string) => ({ model, api_base: 'http://127.0.0.1:9/v1', api_key: SECRET });
   app = await startApp({
     config: {
       model_list: [
-        { model_name: 'gpt', litellm_params: upstream('openai/gpt-4o') },
-        { model_name: 'claude', litellm_params: upstream('anthropic/claude-sonnet-4-5') },
+        { model_name: 'gpt', litellm_params: paramsOf('openai/gpt-4o') },
+        { model_name: 'claude', litellm_params: paramsOf('anthropic/claude-sonnet-4-5') },
         { model_name: 'demo', litellm_params: { model: 'demo' } },
       ],
     },
@@ -67,7 +67,7 @@ const unknownModel = (path: string) => ({
 
 describe('requests.countTokens', () => {
   it.each([
-    ['messages', { messages: CHAT }],
+    ['messages', { messages: MESSAGES }],
     ['a prompt', { prompt: 'x'.repeat(35) }],
     ['contents', { contents: [{ role: 'user', parts: [{ text: 'x'.repeat(35) }] }] }],
   ])('requests.countTokens 200: the estimate for %s', async (_what, chatFields) => {
@@ -103,7 +103,7 @@ describe('requests.countTokens', () => {
   });
 
   it('requests.countTokens 401, 403, 404, 422: an unknown key, a forbidden model, an unknown model, no model', async () => {
-    const chatFields = { messages: CHAT };
+    const chatFields = { messages: MESSAGES };
     expect(await count({ model: 'gpt', ...chatFields }, WRONG_KEY)).toEqual(unknownKey);
     expect(await count({ model: 'claude', ...chatFields }, key)).toEqual(forbidden('claude'));
     expect(await count({ model: 'zzz', ...chatFields })).toEqual(unknownModel('/utils/token_counter'));
@@ -187,7 +187,7 @@ describe('requests.transform', () => {
   });
 
   it('requests.transform 401, 403, 404, 422: an unknown key, a key without administrator rights, an unknown model, an invalid body', async () => {
-    const chatRequest = { model: 'gpt', messages: CHAT };
+    const chatRequest = { model: 'gpt', messages: MESSAGES };
     expect(await transform({ request_body: chatRequest }, WRONG_KEY)).toEqual(unknownKey);
     expect(await transform({ request_body: chatRequest }, key)).toEqual({
       status: 403,

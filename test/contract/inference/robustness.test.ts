@@ -74,7 +74,7 @@ const refusal = (status: number, message: unknown): object => ({
 });
 
 const wireOf = (provider: string): UpstreamWire => {
-  const wire = UPSTREAM_WIRES.find((one) => one.provider === provider);
+  const wire = UPSTREAM_WIRES.find((candidate) => candidate.provider === provider);
   if (!wire) throw new Error(`no wire for provider ${provider}`);
   return wire;
 };
@@ -152,19 +152,19 @@ describe.each(UPSTREAMS)('an upstream whose answers are %s', (model, provider, n
     });
     const { status, text, spendRow } = await ask({ model });
     expect(text).toContain(`${name}Exception - slow down`);
-    expect({ status: status >= 400, spendRow }).toEqual({ status: true, spendRow: FAILED });
+    expect({ isError: status >= 400, spendRow }).toEqual({ isError: true, spendRow: FAILED });
   });
 
   it.each([
     ['a closed connection', null, 'closed the connection before its answer was complete'],
     ['an invalid event', Buffer.from('data: \u0000 nonsense\n\nand more of it, without an end'), 'cannot be '],
     ['a failure', wire.failure, 'slow down'],
-  ])('ends a stream with %s: the last event is an error', async (_ending, rest, messagePart) => {
+  ])('ends a stream with %s: the last event is an error', async (_ending, lastBytes, messagePart) => {
     upstream.answer((response, socket) => {
       response.writeHead(200, { 'content-type': wire.streams });
       response.write(wire.pieces('words')[0], () => {
-        if (rest === null) socket.destroy();
-        else response.end(rest);
+        if (lastBytes === null) socket.destroy();
+        else response.end(lastBytes);
       });
     });
     const { status, text, spendRow } = await ask({ model, stream: true });
@@ -267,7 +267,7 @@ describe('a body of 100 MiB', () => {
 it('a message of Bedrock with a wrong prelude checksum ends the stream with an error', async () => {
   const head = converseEvent('messageStart', { role: 'assistant' });
   const corrupt = Buffer.from(head);
-  // The prelude begins with the length of the message. Its checksum does not match the new length.
+  // The prelude begins with the length of the message. The checksum does not match the new length.
   corrupt.writeUInt32BE(0x7fffffff, 0);
   const closed = answerUntilClosed((response) => {
     response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });

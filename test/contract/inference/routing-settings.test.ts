@@ -85,15 +85,15 @@ describe('cooldowns', () => {
   });
 
   it('exclude a failed deployment, and the other deployment of the model answers', async () => {
-    const { ask, requestedModels } = await startRouter({ num_retries: 0, allowed_fails: 0, cooldown_time: 60 }, {});
+    const { ask, requestedModels } = await startRouter({ num_retries: 0, allowed_fails: 0, cooldown_time: 60 });
     setup?.answerWith((response, _socket, { body }) => {
       const { model } = JSON.parse(body) as { model: string };
       response.writeHead(model === 'pair-a' ? 500 : 200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(model === 'pair-a' ? { error: { message: 'no' } } : completionOf(model)));
     });
-    const first = [await ask({ model: 'pair' }), await ask({ model: 'pair' })];
+    const firstAnswers = [await ask({ model: 'pair' }), await ask({ model: 'pair' })];
     // Deployments alternate: each of the two gets one of these calls.
-    expect(new Set(first.map(({ status }) => status))).toEqual(new Set([200, 500]));
+    expect(new Set(firstAnswers.map(({ status }) => status))).toEqual(new Set([200, 500]));
     const firstIndex = requestedModels().length;
     for (let call = 0; call < 4; call += 1) expect(contentOf(await ask({ model: 'pair' }))).toBe('I am pair-b');
     expect(requestedModels(firstIndex)).toEqual(['pair-b', 'pair-b', 'pair-b', 'pair-b']);

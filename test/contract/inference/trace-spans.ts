@@ -20,6 +20,7 @@ export async function spansIn(app: TestApp, traceId: string): Promise<unknown> {
 let traceCount = 0;
 /** New trace id for a call, and the header that puts the call into this trace. */
 export function newTrace(): { readonly traceId: string; readonly headers: { readonly traceparent: string } } {
-  const traceId = (traceCount += 1).toString(16).padStart(32, '5');
+  traceCount += 1;
+  const traceId = traceCount.toString(16).padStart(32, '5');
   return { traceId, headers: { traceparent: `00-${traceId}-6666666666666666-01` } };
 }

@@ -23,18 +23,19 @@ afterAll(async () => {
 const SRT = '1\n00:00:00,000 --> 00:00:01,500\nhello\n\n2\n00:01:00,000 --> 00:01:02,250\nthere\n';
 const VTT = 'WEBVTT\n\n00:00.000 --> 00:01.000 align:start\nhello\n\n01:00:00.000 --> 01:00:02.500\nthere\n';
 
-const PLAIN = 'It said 00:00:00,000 --> 00:00:09,000\n';
-const UNKNOWN = Buffer.from('sound');
+const PLAIN_TEXT = 'It said 00:00:00,000 --> 00:00:09,000\n';
+const UNKNOWN_AUDIO = Buffer.from('sound');
 // Audio of 12,345 samples, at 16,000 samples a second. Its duration is rounded to 0.771563 seconds.
 const TONE = readFileSync(new URL('../../fixtures/sound/tone.mp3', import.meta.url));
 
+// A second costs 0.5. The last subtitle of `SRT` ends after 62.25 seconds, that of `VTT` after 3,602.5 seconds.
 it.each([
-  ['srt', UNKNOWN, SRT, '31.125', 'follows the end of the last subtitle'],
-  ['vtt', UNKNOWN, VTT, '1801.25', 'follows the end of the last subtitle'],
-  ['vtt', UNKNOWN, 'WEBVTT\n', null, 'is unknown without a duration'],
-  ['text', UNKNOWN, PLAIN, null, 'is unknown without a duration'],
-  ['json', UNKNOWN, '{"text":"hello"}', null, 'is unknown without a duration'],
-  ['text', TONE, PLAIN, '0.3857815', 'follows the duration of the recording'],
+  ['srt', UNKNOWN_AUDIO, SRT, '31.125', 'follows the end of the last subtitle'],
+  ['vtt', UNKNOWN_AUDIO, VTT, '1801.25', 'follows the end of the last subtitle'],
+  ['vtt', UNKNOWN_AUDIO, 'WEBVTT\n', null, 'is unknown without a duration'],
+  ['text', UNKNOWN_AUDIO, PLAIN_TEXT, null, 'is unknown without a duration'],
+  ['json', UNKNOWN_AUDIO, '{"text":"hello"}', null, 'is unknown without a duration'],
+  ['text', TONE, PLAIN_TEXT, '0.3857815', 'follows the duration of the recording'],
   ['srt', TONE, SRT, '0.3857815', 'follows the duration of the recording'],
   ['json', TONE, '{"text":"hello"}', '0.3857815', 'follows the duration of the recording'],
   ['verbose_json', TONE, '{"text":"hello","duration":2}', '1', 'follows the duration in the answer'],

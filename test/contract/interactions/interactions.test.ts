@@ -155,8 +155,8 @@ describe('interactions.create', () => {
   it('401: no key; 403: a model that the key may not call; 429, 500 and 503: the status of the upstream', async () => {
     const withoutKey = await client.app.call('POST', PATH, { model: 'chats', input: 'a' }, { authorization: '' });
     expect([withoutKey.status, await withoutKey.json()]).toMatchObject([401, { error: { code: 401 } }]);
-    const narrow = await client.newKey({ models: ['thinker'] });
-    const denied = await client.app.call('POST', PATH, { model: 'chats', input: 'a' }, narrow);
+    const thinkerKey = await client.newKey({ models: ['thinker'] });
+    const denied = await client.app.call('POST', PATH, { model: 'chats', input: 'a' }, thinkerKey);
     expect([denied.status, await denied.json()]).toMatchObject([403, { error: { code: 403 } }]);
     for (const status of [429, 500, 503]) {
       client.upstream.answer((response) => {
@@ -179,14 +179,14 @@ describe('a stored interaction', () => {
     const { body } = await ask({ input: 'Hello' });
     const path = `${PATH}/${String(body['id'])}`;
     expect(await client.call('GET', path)).toEqual({ status: 200, body });
-    const other = await client.newKey();
-    expect(await client.call('GET', path, other)).toMatchObject({ status: 404, body: { error: { code: 404 } } });
+    const otherKey = await client.newKey();
+    expect(await client.call('GET', path, otherKey)).toMatchObject({ status: 404, body: { error: { code: 404 } } });
     expect(await client.call('DELETE', path)).toEqual({ status: 200, body: {} });
     expect(await client.call('GET', path)).toMatchObject({ status: 404, body: { error: { status: 'NOT_FOUND' } } });
     expect(await client.call('DELETE', path)).toMatchObject({ status: 404, body: { error: { status: 'NOT_FOUND' } } });
   });
 
-  it('interactions.cancel, interactions.get, interactions.delete 400: it is not running, or the request has `stream`', async () => {
+  it('interactions.cancel, interactions.get, interactions.delete 400: a completed interaction, or a request with `stream`', async () => {
     const { body } = await ask({ input: 'Hello' });
     const path = `${PATH}/${String(body['id'])}`;
     expect(await client.call('POST', `${path}/cancel`)).toMatchObject({ status: 400, body: { error: { code: 400 } } });
@@ -281,7 +281,7 @@ describe('a streamed interaction', () => {
   }
 
   it('interactions.create 200: streams its steps in order, then state and usage', async () => {
-    const piece = (index: number, more: object) => ({ tool_calls: [{ index, ...more }] });
+    const piece = (index: number, members: object) => ({ tool_calls: [{ index, ...members }] });
     streamWith(
       { role: 'assistant', content: 'Let' },
       { content: ' me look.' },

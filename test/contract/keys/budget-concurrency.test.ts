@@ -104,12 +104,12 @@ function failPending(failingModel: string): void {
 
 const event = (value: object | string): string =>
   `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`;
-const chunk = (rest: object): object => ({
+const chunk = (members: object): object => ({
   id: 'c',
   object: 'chat.completion.chunk',
   created: 1,
   model: 'up',
-  ...rest,
+  ...members,
 });
 
 /** Sends the first chunk of all unanswered calls. */
@@ -146,7 +146,7 @@ describe('200 concurrent calls with a budget for five', () => {
     const calls = sendConcurrently(CONCURRENT_CALLS, key, { model: 'paid' });
     await expect.poll(() => calls.statuses.length + pending.length, POLL_OPTIONS).toBe(CONCURRENT_CALLS);
     expect(pending.length).toBe(5);
-    expect(calls.refusals).toEqual(Array.from({ length: 195 }, () => budgetError(key, '5.0', '5.0')));
+    expect(calls.refusals).toEqual(Array.from({ length: CONCURRENT_CALLS - 5 }, () => budgetError(key, '5.0', '5.0')));
     expect(await spendOf(key)).toBe(0);
     answerPending();
     const statuses = await calls.ended();
@@ -191,11 +191,12 @@ describe('200 concurrent calls with a budget for five', () => {
   });
 
   it('five without an output limit are admitted: the estimated cost is the average of earlier calls', async () => {
+    // A budget for the earlier call and five concurrent calls.
     const key = await newKey(6);
-    const first = sendConcurrently(1, key, { model: 'learned', max_tokens: undefined });
+    const earlierCall = sendConcurrently(1, key, { model: 'learned', max_tokens: undefined });
     await expect.poll(() => pending.length, POLL_OPTIONS).toBe(1);
     answerPending();
-    expect(await first.ended()).toEqual([200]);
+    expect(await earlierCall.ended()).toEqual([200]);
     const calls = sendConcurrently(CONCURRENT_CALLS, key, { model: 'learned', max_tokens: undefined });
     await expect.poll(() => calls.statuses.length + pending.length, POLL_OPTIONS).toBe(CONCURRENT_CALLS);
     expect(pending.length).toBe(5);
@@ -211,7 +212,7 @@ describe('200 concurrent calls with a budget for five', () => {
     failPending('free-up');
     await expect.poll(() => calls.statuses.length + pending.length, POLL_OPTIONS).toBe(CONCURRENT_CALLS);
     expect([...new Set(pending.map(({ model }) => model)), pending.length]).toEqual(['spare-up', 5]);
-    expect(calls.refusals).toEqual(Array.from({ length: 195 }, () => budgetError(key, '5.0', '5.0')));
+    expect(calls.refusals).toEqual(Array.from({ length: CONCURRENT_CALLS - 5 }, () => budgetError(key, '5.0', '5.0')));
     answerPending();
     await calls.ended();
     expect(await openReservations()).toBe(0);

@@ -74,6 +74,8 @@ afterAll(async () => {
   await realtimeUpstream.stop();
 });
 
+/** Budget below the cost of one call: the first call is admitted, and the second is not. */
+const BUDGET_FOR_ONE_CALL = { budget_limit: 0.00001, time_period: '1d' };
 const ZERO_BUDGET = { budget_limit: 0, time_period: '1d' };
 
 async function newKey(draft: object): Promise<{ key: string; token: string }> {
@@ -129,7 +131,7 @@ const modelBudgetError = (token: string, model: string) => ({
 describe('budget_fallbacks of a key', () => {
   it('answer when the budget of the model is used up, and the spend row names the fallback', async () => {
     const { key, token } = await newKey({
-      model_max_budget: { big: { budget_limit: 0.00001, time_period: '1d' } },
+      model_max_budget: { big: BUDGET_FOR_ONE_CALL },
       budget_fallbacks: { big: ['small'] },
     });
     expect(await chat(key)).toMatchObject({ status: 200, group: 'big', body: { model: 'big' } });

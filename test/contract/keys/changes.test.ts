@@ -146,8 +146,11 @@ describe.each([
     });
     expect(await call('GET', '/v1/models', undefined, key)).toEqual(unknownKey(key));
     expect(await statusOf(newSecret)).toBe(200);
-    for (const named of [newSecret, sha256(key), sha256(newSecret)])
-      expect(await call('GET', `/key/info?key=${named}`)).toMatchObject({ status: 200, body: { key: sha256(key) } });
+    for (const secretOrHash of [newSecret, sha256(key), sha256(newSecret)])
+      expect(await call('GET', `/key/info?key=${secretOrHash}`)).toMatchObject({
+        status: 200,
+        body: { key: sha256(key) },
+      });
   });
 });
 
@@ -210,8 +213,8 @@ const CHANGE_ROUTES = [
   ['keys.regenerate', '/key/regenerate'],
 ] as const;
 
-describe.each(CHANGE_ROUTES)('%s', (row, path) => {
-  it(`${row} 404: a key that is unknown, or deleted`, async () => {
+describe.each(CHANGE_ROUTES)('%s', (operation, path) => {
+  it(`${operation} 404: a key that is unknown, or deleted`, async () => {
     const missing = refusal(404, 'Key not found.', { type: 'not_found_error', param: 'key' });
     const deleted = await newKey();
     await post('/key/delete', { keys: [deleted] });
@@ -219,14 +222,14 @@ describe.each(CHANGE_ROUTES)('%s', (row, path) => {
       expect(await post(path, { key })).toEqual(missing);
   });
 
-  it(`${row} 400: a value that cannot be a key`, async () => {
+  it(`${operation} 400: a value that cannot be a key`, async () => {
     for (const key of ['abc', '', '\0', sha256('x').toUpperCase()])
       expect(await post(path, { key })).toEqual(
         refusal(400, 'Invalid key format.', { type: 'bad_request_error', param: 'key' }),
       );
   });
 
-  it(`${row} 401 and 403: an unknown key, and every role but proxy administrator`, async () => {
+  it(`${operation} 401 and 403: an unknown key, and every role but proxy administrator`, async () => {
     const key = await newKey();
     expect(await post(path, { key }, UNKNOWN_KEY)).toEqual(unknownKey(UNKNOWN_KEY));
     const authError = { type: 'auth_error', param: 'None' };
@@ -235,18 +238,18 @@ describe.each(CHANGE_ROUTES)('%s', (row, path) => {
         refusal(403, 'Only proxy admins can do this.', authError),
       );
     expect(await post(path, { key }, await newKey())).toEqual(refusal(401, NO_USER_MESSAGE, authError));
-    const ofUser = await newKey({ user_id: 'someone' });
+    const userKey = await newKey({ user_id: 'someone' });
     const isBlocking = path.endsWith('block');
     const message = `Only proxy admins, team admins, or org admins can call ${path}. user_role=internal_user, user_id=someone`;
     // The refusal is the same for a key of another user and for an unknown key.
-    for (const named of [key, UNKNOWN_KEY])
-      expect(await post(path, { key: named }, ofUser)).toEqual(
+    for (const keyToChange of [key, UNKNOWN_KEY])
+      expect(await post(path, { key: keyToChange }, userKey)).toEqual(
         isBlocking ? { status: 403, body: { detail: { error: message } } } : refusal(403, message, authError),
       );
     expect(await statusOf(key)).toBe(200);
   });
 
-  it(`${row} 422: no key, or a key of a wrong type`, async () => {
+  it(`${operation} 422: no key, or a key of a wrong type`, async () => {
     const missing = { type: 'missing', loc: ['body', 'key'], msg: 'Field required' };
     expect(await post(path, {})).toEqual({ status: 422, body: { detail: [missing] } });
     const wrong = { type: 'string_type', loc: ['body', 'key'], msg: 'Input should be a valid string' };
@@ -290,11 +293,11 @@ describe('keys.delete', () => {
 
   it('keys.delete 404: unknown or deleted keys', async () => {
     const key = await newKey();
-    const none = refusal(404, 'No keys found', { type: 'internal_server_error', param: null });
-    expect(await post('/key/delete', { keys: [UNKNOWN_KEY, 'abc', '\0'] })).toEqual(none);
-    expect(await post('/key/delete', { key_aliases: ['unknown'] })).toEqual(none);
+    const noKeysFound = refusal(404, 'No keys found', { type: 'internal_server_error', param: null });
+    expect(await post('/key/delete', { keys: [UNKNOWN_KEY, 'abc', '\0'] })).toEqual(noKeysFound);
+    expect(await post('/key/delete', { key_aliases: ['unknown'] })).toEqual(noKeysFound);
     await post('/key/delete', { keys: [key] });
-    expect(await post('/key/delete', { keys: [key] })).toEqual(none);
+    expect(await post('/key/delete', { keys: [key] })).toEqual(noKeysFound);
   });
 
   it('keys.delete 422: no key is named', async () => {

@@ -163,9 +163,11 @@ describe('keys of proxy administrators within a team', () => {
   });
 
   it('that the administrator of the team creates may call models only', async () => {
-    const wider = { team_id: 'own', user_id: 'boss', allowed_routes: ['management_routes'] };
-    expect((await post('/key/generate', wider, userKeys['admin'])).status).toBe(403);
-    expect((await post('/key/generate', { ...wider, key_type: 'management' }, userKeys['admin'])).status).toBe(403);
+    const managementDraft = { team_id: 'own', user_id: 'boss', allowed_routes: ['management_routes'] };
+    expect((await post('/key/generate', managementDraft, userKeys['admin'])).status).toBe(403);
+    expect(
+      (await post('/key/generate', { ...managementDraft, key_type: 'management' }, userKeys['admin'])).status,
+    ).toBe(403);
     const created = await key({ team_id: 'own', user_id: 'boss' }, userKeys['admin']);
     expect((await post('/user/new', {}, created)).status).toBe(403);
     expect((await post('/key/update', { key: created, allowed_routes: [] }, userKeys['admin'])).status).toBe(403);

@@ -244,8 +244,8 @@ describe('keys.generate', () => {
 describe('keys.info', () => {
   it('keys.info 200: an administrator reads any key, by secret or hash; the answer has no secret', async () => {
     const key = await newKey();
-    for (const named of [key, sha256(key)]) {
-      const { status, body } = await info(`?key=${named}`);
+    for (const secretOrHash of [key, sha256(key)]) {
+      const { status, body } = await info(`?key=${secretOrHash}`);
       expect([status, body['key']]).toEqual([200, sha256(key)]);
       expect(JSON.stringify(body)).not.toContain(key);
     }
@@ -283,8 +283,8 @@ describe('keys.info', () => {
 
   it.each(['sk-there-is-no-such-key', 'sk-%00', '%00', 'a%27b', '__proto__'])(
     'keys.info 404: an administrator asks for the unknown key %s',
-    async (named) => {
-      expect(await info(`?key=${named}`)).toEqual({
+    async (unknownKey) => {
+      expect(await info(`?key=${unknownKey}`)).toEqual({
         status: 404,
         body: { error: { message: 'Key not found in database', type: 'not_found_error', param: 'key', code: '404' } },
       });

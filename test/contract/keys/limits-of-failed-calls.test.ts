@@ -23,7 +23,9 @@ const ANSWER = JSON.stringify({
 beforeAll(async () => {
   upstream = createServer((request, response) => {
     let text = '';
-    request.on('data', (part: Buffer) => (text += part.toString()));
+    request.on('data', (part: Buffer) => {
+      text += part.toString();
+    });
     request.on('end', () => {
       // The text of a call selects the fault. A stream sends one chunk and does not end.
       if (text.includes('silent')) return void unfinishedAnswers.push(response);

@@ -110,9 +110,10 @@ describe('the limits of a key', () => {
 
   it('refuse a call above the maximum of parallel requests', async () => {
     const { key, token } = await newKey({ max_parallel_requests: 1 });
-    const heldCallArrived = new Promise<void>((resolve) => (arrived = resolve));
+    const heldCallArrival = Promise.withResolvers<void>();
+    arrived = heldCallArrival.resolve;
     const heldCall = chat(key, 'oa', 'hold');
-    await heldCallArrived;
+    await heldCallArrival.promise;
     const second = await chat(key);
     expect([second.status, second.body]).toEqual([429, refused(`api_key: ${token}`, 'max_parallel_requests', 1)]);
     release();

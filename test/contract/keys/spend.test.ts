@@ -6,6 +6,9 @@ import { POLLING } from '../../support/polling.ts';
 let app: TestApp;
 let upstream: FaultServer;
 
+/** Budget in USD below the cost of one call: the first call is admitted, and the second is not. */
+const BUDGET_FOR_ONE_CALL = 0.00001;
+
 const ANSWER = JSON.stringify({
   id: 'a',
   object: 'chat.completion',
@@ -96,14 +99,17 @@ describe('the spend of a key', () => {
   });
 
   it('blocks the list of models after it reaches the budget', async () => {
-    const key = await newKey({ max_budget: 0.00001 });
+    const key = await newKey({ max_budget: BUDGET_FOR_ONE_CALL });
     const listStatus = async (): Promise<number> =>
       (await app.call('GET', '/v1/models', undefined, { authorization: `Bearer ${key}` })).status;
     expect([await listStatus(), (await chat(key)).status, await listStatus()]).toEqual([200, 200, 422]);
   });
 
   it('counts in a budget window; the refusal names the window', async () => {
-    const key = await newKey({ max_budget: 100, budget_limits: [{ budget_duration: '1d', max_budget: 0.00001 }] });
+    const key = await newKey({
+      max_budget: 100,
+      budget_limits: [{ budget_duration: '1d', max_budget: BUDGET_FOR_ONE_CALL }],
+    });
     expect((await chat(key)).status).toBe(200);
     expect(await chat(key)).toMatchObject({
       status: 422,
@@ -114,7 +120,7 @@ describe('the spend of a key', () => {
   });
 
   it('counts in the budget of the called model only', async () => {
-    const budget = { budget_limit: 0.00001, time_period: '1d' };
+    const budget = { budget_limit: BUDGET_FOR_ONE_CALL, time_period: '1d' };
     const key = await newKey({ model_max_budget: { priced: budget } });
     expect((await chat(key)).status).toBe(200);
     expect(await chat(key)).toMatchObject({
@@ -128,7 +134,7 @@ describe('the spend of a key', () => {
   });
 
   it('is reset at the end of a budget window; the total spend is not', async () => {
-    const key = await newKey({ max_budget: 0.00001, budget_duration: '1s' });
+    const key = await newKey({ max_budget: BUDGET_FOR_ONE_CALL, budget_duration: '1s' });
     expect((await chat(key)).status).toBe(200);
     await vi.waitFor(async () => expect(Number((await infoOf(key))['total_spend'])).toBeGreaterThan(0), POLLING);
     await vi.waitFor(async () => expect((await infoOf(key))['spend']).toBe(0), { ...POLLING, interval: 200 });

@@ -21,11 +21,11 @@ describe('a team that does not exist', () => {
   );
 
   it('keys.bulkUpdate 200: only the update with this team fails', async () => {
-    const [secret, other] = [await key({}), await key({})];
+    const [secret, otherSecret] = [await key({}), await key({})];
     const { status, body } = await post('/key/bulk_update', {
       keys: [
         { key: secret, team_id: 'none' },
-        { key: other, max_budget: 1 },
+        { key: otherSecret, max_budget: 1 },
       ],
     });
     expect([status, body['total_requested']]).toEqual([200, 2]);

@@ -206,8 +206,8 @@ describe('keys.generateServiceKey', () => {
     expect((await post(PATH, { team_id: 't' }, UNKNOWN_KEY)).status).toBe(401);
     const member = await newKey({ user_id: 'sa-member' });
     await post('/team/member_add', { team_id: 't', member: { user_id: 'sa-member', role: 'admin' } });
-    const granting = { team_id: 't', permissions: { get_spend_routes: true } };
-    expect((await post(PATH, granting, member)).status).toBe(403);
+    const draftWithPermissions = { team_id: 't', permissions: { get_spend_routes: true } };
+    expect((await post(PATH, draftWithPermissions, member)).status).toBe(403);
     expect((await post(PATH, { models: 'x' })).status).toBe(422);
   });
 });
@@ -269,16 +269,16 @@ describe('keys.bulkUpdate', () => {
   });
 
   it('keys.bulkUpdate 400: no key, and too many keys', async () => {
-    const none = { detail: { error: 'No keys provided for update' } };
-    expect(await post('/key/bulk_update', { keys: [] })).toMatchObject({ status: 400, body: none });
-    const many = Array.from({ length: 501 }, () => ({ key: UNKNOWN_KEY }));
-    expect((await post('/key/bulk_update', { keys: many })).status).toBe(400);
+    const noKeys = { detail: { error: 'No keys provided for update' } };
+    expect(await post('/key/bulk_update', { keys: [] })).toMatchObject({ status: 400, body: noKeys });
+    const tooManyUpdates = Array.from({ length: 501 }, () => ({ key: UNKNOWN_KEY }));
+    expect((await post('/key/bulk_update', { keys: tooManyUpdates })).status).toBe(400);
   });
 
   it('keys.bulkUpdate 401, 403 and 422: an unknown key, a key of a user, an update without a key', async () => {
     expect((await post('/key/bulk_update', { keys: [{ key: UNKNOWN_KEY }] }, UNKNOWN_KEY)).status).toBe(401);
-    const ofUser = await newKey({ user_id: 'u' });
-    expect((await post('/key/bulk_update', { keys: [{ key: ofUser }] }, ofUser)).status).toBe(403);
+    const userKey = await newKey({ user_id: 'u' });
+    expect((await post('/key/bulk_update', { keys: [{ key: userKey }] }, userKey)).status).toBe(403);
     expect((await post('/key/bulk_update', { keys: [{ max_budget: 1 }] })).status).toBe(422);
   });
 });

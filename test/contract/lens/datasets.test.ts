@@ -4,28 +4,28 @@ import { aLens, lensClient, type WireLens } from '../../support/lens-client.ts';
 import type { Json } from '../../support/tenancy-client.ts';
 
 const { send, app, key, ingest, create, untilRunEnds } = lensClient({ slots: 1 });
-const RUNS = syntheticRuns(6, 5);
+const AGENT_RUNS = syntheticRuns(6, 5);
 const PATH = '/lens/datasets';
 
 const detail = (status: number, text: unknown) => ({ status, body: { detail: text } });
 const DATASET_NOT_FOUND = detail(404, 'Dataset not found');
 const issue = (type: string, loc: readonly (string | number)[], msg: string) => ({ type, loc: ['body', ...loc], msg });
-/** Start of the id of a case with the text `hi`. The id is a hash of the messages and the answer. */
-const HI = 'd9045d43';
+/** Matches the id of a case with the text `hi`. The id is a hash of the messages and the answer. */
+const ID_OF_HI = /^d9045d43.*d3ad$/;
 
-const aCase = (content: string, more: object = {}) => ({ messages: [{ role: 'user', content }], ...more });
+const aCase = (content: string, members: object = {}) => ({ messages: [{ role: 'user', content }], ...members });
 const noSource = { trace_id: '', trace_ref: '', span_id: '', finding_id: '', lens_id: '' };
 
 async function newDataset(name: string): Promise<string> {
   return String((await send('POST', PATH, { name })).body['id']);
 }
 
-const buildCases = (sources: readonly object[], more: object = {}) =>
-  send('POST', `${PATH}/build`, { sources, ...more });
+const buildCases = (sources: readonly object[], members: object = {}) =>
+  send('POST', `${PATH}/build`, { sources, ...members });
 
 let lens: WireLens;
 beforeAll(async () => {
-  await ingest(RUNS);
+  await ingest(AGENT_RUNS);
   lens = await untilRunEnds((await create(aLens())).id);
 });
 
@@ -45,7 +45,7 @@ describe('datasets', () => {
     const cases = [aCase('hi', { id: 'ignored' }), aCase('hi'), aCase('no', { included: false, expected: 'x' })];
     const saved = await send('POST', `${PATH}/${id}/revisions`, { base_revision: 0, cases });
     const first = {
-      id: expect.stringMatching(new RegExp(`^${HI}.*d3ad$`)),
+      id: expect.stringMatching(ID_OF_HI),
       messages: [{ role: 'user', content: 'hi', name: '', tool_calls: [] }],
       reply: '',
       tool_calls: [],
@@ -94,7 +94,7 @@ describe('datasets', () => {
   });
 
   it('lens.buildDataset 200: builds cases from traces, findings and texts', async () => {
-    const [run] = RUNS;
+    const [run] = AGENT_RUNS;
     const fromTrace = (await buildCases([{ kind: 'trace', trace_id: run?.traceId }])).body;
     expect(fromTrace).toMatchObject({ skipped: [], cases: [{ source: { trace_id: run?.traceId }, included: true }] });
     const ids = lens.findings.map(({ id }) => id);
@@ -104,9 +104,9 @@ describe('datasets', () => {
       readonly skipped: readonly Json[];
     };
     // A finding gives one case for each span of its evidence. The unknown finding `none` gives no case.
-    const spans = new Set(lens.findings.flatMap(({ evidence }) => evidence.map((one) => one.span_id)));
-    expect(spans.size).toBeGreaterThan(0);
-    expect(fromFindings.cases.length + fromFindings.skipped.length).toBe(spans.size);
+    const evidenceSpanIds = new Set(lens.findings.flatMap(({ evidence }) => evidence.map(({ span_id }) => span_id)));
+    expect(evidenceSpanIds.size).toBeGreaterThan(0);
+    expect(fromFindings.cases.length + fromFindings.skipped.length).toBe(evidenceSpanIds.size);
     for (const { source } of [...fromFindings.cases, ...fromFindings.skipped])
       expect(source).toMatchObject({ lens_id: lens.id });
     const lines = [

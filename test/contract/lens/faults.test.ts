@@ -80,15 +80,15 @@ describe('a lens that is edited while it runs', () => {
     const checks = [{ id: 'new_rule', instruction: 'A new rule.' }];
     const edited = await send('PUT', `/lens/${lens.id}`, aLens({ checks, model: 'judge' }));
     expect(edited.body).toMatchObject({ revision: 2, jobs: [{ status: 'running', revision: 1 }] });
-    const assessments = executions.map((one) => ({
-      execution_id: one['id'],
+    const assessments = executions.map((execution) => ({
+      execution_id: execution['id'],
       issue_checks: ['new_rule'],
     }));
     const result = { assessments, findings: [], coverage: { eligible: 4, selected: 4 } };
     expect(await asWorker('POST', `${path}/result`, result)).toEqual(
       detail(422, 'Assessment references an unknown check'),
     );
-    const valid = assessments.map((one) => ({ ...one, issue_checks: ['expected_behavior'] }));
+    const valid = assessments.map((assessment) => ({ ...assessment, issue_checks: ['expected_behavior'] }));
     expect((await asWorker('POST', `${path}/result`, { ...result, assessments: valid })).body).toMatchObject({
       revision: 2,
       settings: { checks: [{ id: 'new_rule' }] },

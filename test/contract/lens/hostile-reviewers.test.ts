@@ -40,9 +40,9 @@ describe('reviewers of a lens', () => {
       const tags = text.match(/<\s*\/?\s*trace\b[^>]*>/gi) ?? [];
       expect(new Set(tags)).toEqual(new Set(['<trace>', '</trace>']));
       // Each opening tag has one closing tag, so injected texts close none.
-      expect(tags.map((tag) => (tag === '<trace>' ? 1 : -1)).reduce((depth, one) => Math.min(1, depth + one), 0)).toBe(
-        0,
-      );
+      const changes = tags.map((tag) => (tag === '<trace>' ? 1 : -1));
+      const depthAtEnd = changes.reduce((depth, change) => Math.min(1, depth + change), 0);
+      expect(depthAtEnd).toBe(0);
     }
   });
 

@@ -6,8 +6,8 @@ import { ENGINES, type ScratchDatabase } from '../../ports/engines.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import type { Json } from '../../support/tenancy-client.ts';
 
-const [RUN] = syntheticRuns(1, 81);
-const TRACE = RUN?.traceId ?? '';
+const [AGENT_RUN] = syntheticRuns(1, 81);
+const TRACE_ID = AGENT_RUN?.traceId ?? '';
 const NUL_AND_SURROGATE = 'a\0b\ud800';
 /** Ids and texts that may cause errors in a store. */
 const HOSTILE_TEXTS = [NUL_AND_SURROGATE, '%', "' or 1=1 --", '../..', '\u{1F600}'.repeat(300), '__proto__'];
@@ -26,7 +26,11 @@ for (const engine of ENGINES)
         ...options,
         env: { LENSGATE_LENS_WORKER_SLOTS: '0', ...env },
       });
-      await app.call('POST', '/v1/traces', exportOf(RUN === undefined ? [] : [RUN], Date.now() - 3_600_000));
+      await app.call(
+        'POST',
+        '/v1/traces',
+        exportOf(AGENT_RUN === undefined ? [] : [AGENT_RUN], Date.now() - 3_600_000),
+      );
       const created = (await (await app.call('POST', '/key/generate', { team_id: 'other' })).json()) as Json;
       foreignKey = String(created['key']);
     });
@@ -52,7 +56,7 @@ for (const engine of ENGINES)
       for (const text of HOSTILE_TEXTS) {
         const encoded = encodeURIComponent(text.toWellFormed());
         const executionId = executionIdOf('', { traceId: text, traceRef: text });
-        const execution = encodeURIComponent(executionId);
+        const encodedExecutionId = encodeURIComponent(executionId);
         const calls: readonly (readonly [method: string, path: string, body?: unknown])[] = [
           ['GET', `/lens/${encoded}`],
           ['GET', `/lens/${encoded}/runs`],
@@ -60,7 +64,7 @@ for (const engine of ENGINES)
           ['GET', `/lens/${id}/runs/${encoded}`],
           ['GET', `/lens/${id}/runs/${encoded}/reviews`],
           ['GET', `/lens/${id}/executions/${encoded}`],
-          ['GET', `/lens/${id}/executions/${execution}`],
+          ['GET', `/lens/${id}/executions/${encodedExecutionId}`],
           ['PATCH', `/lens/${id}/findings/${encoded}`, { status: 'open', reason: text }],
           [
             'PUT',
@@ -75,7 +79,7 @@ for (const engine of ENGINES)
           ['POST', '/lens/traces/findings', { traces: [{ trace_id: text, trace_ref: text }] }],
           ['POST', '/lens/traces/signals', { traces: [{ trace_id: text, trace_ref: text }] }],
           ['PUT', '/lens/feedback', { trace_id: text, score: 1, comment: text, user: text }],
-          ['PUT', '/lens/feedback', { trace_id: TRACE, score: 1, comment: text, user: text.slice(0, 200) }],
+          ['PUT', '/lens/feedback', { trace_id: TRACE_ID, score: 1, comment: text, user: text.slice(0, 200) }],
           ['GET', `/lens/feedback?trace_id=${encoded}`],
           ['GET', `/lens/datasets/${encoded}`],
           ['POST', `/lens/datasets/${encoded}/revisions`, { base_revision: 0, cases: [] }],
@@ -142,15 +146,16 @@ for (const engine of ENGINES)
       for (const [existingPath, unknownPath] of [
         [`/lens/${lens}`, '/lens/none'],
         [`/lens/datasets/${dataset}`, '/lens/datasets/none'],
-        [`/lens/feedback?trace_id=${TRACE}`, `/lens/feedback?trace_id=${'0'.repeat(32)}`],
+        [`/lens/feedback?trace_id=${TRACE_ID}`, `/lens/feedback?trace_id=${'0'.repeat(32)}`],
       ])
         expect(await send('GET', existingPath ?? '', undefined, foreignKey)).toEqual(
           await send('GET', unknownPath ?? '', undefined, foreignKey),
         );
-      const set = (traceId: string) => send('PUT', '/lens/feedback', { trace_id: traceId, score: 1 }, foreignKey);
-      expect(await set(TRACE)).toEqual(await set('f'.repeat(32)));
+      const sendFeedback = (traceId: string) =>
+        send('PUT', '/lens/feedback', { trace_id: traceId, score: 1 }, foreignKey);
+      expect(await sendFeedback(TRACE_ID)).toEqual(await sendFeedback('f'.repeat(32)));
       // Only proxy administrators may build cases.
-      const build = { sources: [{ kind: 'trace', trace_id: TRACE }] };
+      const build = { sources: [{ kind: 'trace', trace_id: TRACE_ID }] };
       expect((await send('POST', '/lens/datasets/build', build, foreignKey)).status).toBe(403);
     });
   });

@@ -15,12 +15,14 @@ const { ingest, create, untilRunEnds } = lensClient({
       roles.push(messages.map(({ role }) => role).join(' '));
       if (mode === 'garbage') return 'I would rather not.';
       const answer = judgeAnswer(messages);
-      // A request for a repair has the invalid answer and its error as further messages. The invalid answer here has an
-      // unknown member and no closing brace.
-      if (mode === 'repaired')
-        return messages.length > 2
-          ? answer
-          : `{"observations": 5, ${answer.slice(1)}`.replace('"observations":', '"ignored":').slice(0, -1);
+      if (mode === 'repaired') {
+        // A request for a repair has the invalid answer and its error as further messages.
+        const isRepairRequest = messages.length > 2;
+        if (isRepairRequest) return answer;
+        const withUnknownMember = `{"ignored": 5, ${answer.slice(1)}`;
+        const withoutClosingBrace = withUnknownMember.slice(0, -1);
+        return withoutClosingBrace;
+      }
       return answer.replaceAll(/"quote":"(?:[^"\\]|\\.)*/g, '"quote":"words that no span has');
     },
   },

@@ -10,7 +10,7 @@ const WRITE_REFUSED = detail(403, 'Only proxy admins can configure or run Lens')
 
 const issue = (type: string, loc: readonly (string | number)[], msg: string) => ({ type, loc: ['body', ...loc], msg });
 
-const HASH = 'a'.repeat(64);
+const UNKNOWN_HASH = 'a'.repeat(64);
 const PREVIEW = { selection: {} };
 const TRACES = { traces: [{ trace_id: 'a'.repeat(32), trace_ref: 'r' }] };
 
@@ -34,8 +34,18 @@ const WRITES = [
   { name: 'lens.run', method: 'POST', path: '/lens/x/runs', body: {} },
   { name: 'lens.cancel', method: 'POST', path: '/lens/x/cancel', body: {} },
   { name: 'lens.finding', method: 'PATCH', path: '/lens/x/findings/y', body: { status: 'open' } },
-  { name: 'lens.registerWorker', method: 'POST', path: '/lens/workers/register', body: { analysis_key_id: HASH } },
-  { name: 'lens.billingKey', method: 'PUT', path: '/lens/workers/x/billing-key', body: { analysis_key_id: HASH } },
+  {
+    name: 'lens.registerWorker',
+    method: 'POST',
+    path: '/lens/workers/register',
+    body: { analysis_key_id: UNKNOWN_HASH },
+  },
+  {
+    name: 'lens.billingKey',
+    method: 'PUT',
+    path: '/lens/workers/x/billing-key',
+    body: { analysis_key_id: UNKNOWN_HASH },
+  },
   { name: 'lens.revokeWorker', method: 'DELETE', path: '/lens/workers/x', body: undefined },
 ];
 
@@ -150,10 +160,16 @@ describe('lenses', () => {
 
   it('lens.run 200, lens.cancel 200: an active run is returned, and a new run starts after it ends', async () => {
     const { id, jobs } = await create(aLens());
-    const [first] = jobs;
-    expect((await send('POST', `/lens/${id}/runs`, {})).body).toMatchObject({ version: 0, jobs: [{ id: first.id }] });
+    const [firstRun] = jobs;
+    expect((await send('POST', `/lens/${id}/runs`, {})).body).toMatchObject({
+      version: 0,
+      jobs: [{ id: firstRun.id }],
+    });
     const cancelled = (await send('POST', `/lens/${id}/cancel`, {})).body;
-    expect(cancelled).toMatchObject({ version: 1, jobs: [{ id: first.id, status: 'cancelled', stage: 'Cancelled' }] });
+    expect(cancelled).toMatchObject({
+      version: 1,
+      jobs: [{ id: firstRun.id, status: 'cancelled', stage: 'Cancelled' }],
+    });
     expect((await send('POST', `/lens/${id}/cancel`, {})).body).toMatchObject({ version: 1 });
     const settings = aLens({ name: 'once', lookback_hours: '48' });
     const next = (await send('POST', `/lens/${id}/runs`, { settings })).body;
@@ -161,7 +177,7 @@ describe('lenses', () => {
       settings: { name: 'l', lookback_hours: 24 },
       jobs: [{ status: 'queued', trigger: 'manual', settings: { name: 'once', lookback_hours: 48 } }],
     });
-    expect((await send('GET', `/lens/${id}/runs`)).body).toMatchObject([{ status: 'queued' }, { id: first.id }]);
+    expect((await send('GET', `/lens/${id}/runs`)).body).toMatchObject([{ status: 'queued' }, { id: firstRun.id }]);
     expect((await send('GET', `/lens/${id}/runs?offset=2`)).body).toEqual([]);
     await send('POST', `/lens/${id}/cancel`, {});
     const [start, end] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
@@ -282,15 +298,15 @@ describe('bodies of lenses', () => {
 
 describe('workers of lenses', () => {
   it('lens.registerWorker 200 and 400, lens.billingKey, lens.revokeWorker 200: register, change the paying key, revoke', async () => {
-    const [paying, other] = [await key({}), await key({})];
-    const { status, body } = await send('POST', '/lens/workers/register', { analysis_key_id: paying.hash });
+    const [payingKey, otherKey] = [await key({}), await key({})];
+    const { status, body } = await send('POST', '/lens/workers/register', { analysis_key_id: payingKey.hash });
     const worker = {
       id: expect.any(String),
       name: 'Lens worker',
       scope: { team_id: '', api_key_hash: '', all_teams: true },
       last_seen: '1970-01-01T00:00:00.000Z',
       revoked: false,
-      analysis_key_id: paying.hash,
+      analysis_key_id: payingKey.hash,
     };
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -301,10 +317,10 @@ describe('workers of lenses', () => {
     });
     const { id } = body['worker'] as { readonly id: string };
     const refused = detail(400, 'Choose an active virtual key for Lens analysis');
-    expect(await send('POST', '/lens/workers/register', { analysis_key_id: HASH })).toEqual(refused);
-    expect(await send('PUT', `/lens/workers/${id}/billing-key`, { analysis_key_id: other.hash })).toEqual({
+    expect(await send('POST', '/lens/workers/register', { analysis_key_id: UNKNOWN_HASH })).toEqual(refused);
+    expect(await send('PUT', `/lens/workers/${id}/billing-key`, { analysis_key_id: otherKey.hash })).toEqual({
       status: 200,
-      body: { ...worker, analysis_key_id: other.hash },
+      body: { ...worker, analysis_key_id: otherKey.hash },
     });
     expect(await send('DELETE', `/lens/workers/${id}`)).toEqual({ status: 200, body: true });
     expect((await send('GET', '/lens')).body['workers']).toMatchObject([{ id, revoked: true }]);
@@ -315,7 +331,7 @@ describe('workers of lenses', () => {
     const { body } = await send('POST', '/lens/workers/register', { analysis_key_id: hash });
     const { id } = body['worker'] as { readonly id: string };
     const path = `/lens/workers/${id}/billing-key`;
-    expect((await send('PUT', path, { analysis_key_id: HASH })).status).toBe(400);
+    expect((await send('PUT', path, { analysis_key_id: UNKNOWN_HASH })).status).toBe(400);
     await send('DELETE', `/lens/workers/${id}`);
     expect(await send('PUT', path, { analysis_key_id: hash })).toEqual(
       detail(409, 'Register a new worker instead of updating revoked access'),
@@ -337,9 +353,9 @@ describe('workers of lenses', () => {
     );
     await register({ models: ['other'] });
     expect(await send('POST', '/lens', aLens())).toEqual(refused);
-    const grouped = await register({ models: ['reviewers'] });
+    const groupWorkerId = await register({ models: ['reviewers'] });
     expect((await send('POST', '/lens', aLens())).status).toBe(200);
-    await send('DELETE', `/lens/workers/${grouped}`);
+    await send('DELETE', `/lens/workers/${groupWorkerId}`);
     expect(await send('POST', '/lens', aLens())).toEqual(refused);
     const group = await send('POST', '/v1/access_group', { access_group_name: 'g', access_model_names: ['judge'] });
     await register({ models: ['other'], access_group_ids: [group.body['access_group_id']] });

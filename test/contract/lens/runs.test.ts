@@ -3,16 +3,16 @@ import { checkIdOf, syntheticRuns } from '../../../bench/lens/runs.ts';
 import { aLens, lensClient, type WireLens } from '../../support/lens-client.ts';
 import type { Json } from '../../support/tenancy-client.ts';
 
-const RUNS = syntheticRuns(24, 7);
+const AGENT_RUNS = syntheticRuns(24, 7);
 const { send, judge, ingest, create, untilRunEnds, lensAt } = lensClient({ slots: 1 });
 
-/** A third of the traces: eight. */
-const failing = RUNS.filter(({ failure }) => failure !== null);
+/** A third of the agent runs: eight. */
+const failingAgentRuns = AGENT_RUNS.filter(({ failure }) => failure !== null);
 
 describe('a run of a lens by the worker of this process', () => {
   let lens: WireLens;
   beforeAll(async () => {
-    await ingest(RUNS);
+    await ingest(AGENT_RUNS);
     lens = await untilRunEnds((await create(aLens())).id);
   });
 
@@ -38,7 +38,7 @@ describe('a run of a lens by the worker of this process', () => {
       partial: 0,
     });
     expect(lens.findings.map(({ check_id: check }) => check).toSorted()).toEqual(
-      failing.map(({ failure }) => checkIdOf(failure ?? 'wrong language')).toSorted(),
+      failingAgentRuns.map(({ failure }) => checkIdOf(failure ?? 'wrong language')).toSorted(),
     );
     for (const finding of lens.findings) expect(finding).toMatchObject({ kind: 'issue', status: 'open' });
   });
@@ -77,7 +77,7 @@ describe('a run of a lens by the worker of this process', () => {
   });
 
   it('lens.execution 200: every quote of a finding is in its span', async () => {
-    expect(lens.findings.flatMap(({ evidence }) => evidence).length).toBeGreaterThanOrEqual(failing.length);
+    expect(lens.findings.flatMap(({ evidence }) => evidence).length).toBeGreaterThanOrEqual(failingAgentRuns.length);
     for (const { evidence } of lens.findings)
       for (const { execution_id: execution, span_id: span, quote } of evidence) {
         const { status, body } = await send('GET', `/lens/${lens.id}/executions/${encodeURIComponent(execution)}`);
@@ -103,11 +103,11 @@ describe('a run of a lens by the worker of this process', () => {
     expect(body).toMatchObject({ eligible: 24, selected: 12, next_offset: null });
     const [execution] = body['executions'] as readonly Json[];
     expect(execution).toMatchObject({ source: 'traces', service: 'shop', name: 'shop agent', root_seen: true });
-    const none = { selection: { filters: [{ key: 'agent.name', value: 'other' }] } };
-    expect((await send('POST', '/lens/preview/sample', none)).body).toMatchObject({ eligible: 0 });
+    const otherAgent = { selection: { filters: [{ key: 'agent.name', value: 'other' }] } };
+    expect((await send('POST', '/lens/preview/sample', otherAgent)).body).toMatchObject({ eligible: 0 });
     expect((await send('GET', '/lens/agents')).body).toEqual(['shop']);
     expect((await send('GET', '/lens/activity/available')).body).toEqual({ traces: true, requests: false });
-    const [first] = failing;
+    const [first] = failingAgentRuns;
     const ref = String(execution?.['trace_ref']);
     const target = { trace_id: execution?.['trace_id'], trace_ref: ref };
     const unknown = { trace_id: first?.traceId, trace_ref: 'other' };

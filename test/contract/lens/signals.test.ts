@@ -203,15 +203,15 @@ describe('signals of traces', () => {
     const userKey = await newKey({});
     const viewer = await newKey({ user_role: 'proxy_admin_viewer' });
     const body = { traces: [{ trace_id: 'a'.repeat(32) }] };
-    const read = detail(403, 'Lens requires proxy administrator access');
-    const write = detail(403, 'Only proxy admins can configure or run Lens');
+    const readRefused = detail(403, 'Lens requires proxy administrator access');
+    const writeRefused = detail(403, 'Only proxy admins can configure or run Lens');
     for (const [method, path, payload] of [
       ['GET', '/lens/signals', undefined],
       ['PUT', '/lens/signals', {}],
       ['POST', '/lens/traces/signals', body],
     ] as const) {
       expect((await send(method, path, payload, '')).status).toBe(401);
-      expect(await send(method, path, payload, userKey)).toEqual(method === 'PUT' ? write : read);
+      expect(await send(method, path, payload, userKey)).toEqual(method === 'PUT' ? writeRefused : readRefused);
       expect((await send(method, path, payload, viewer)).status).toBe(method === 'PUT' ? 403 : 200);
     }
   });

@@ -11,7 +11,7 @@ import { POLLING } from '../../support/polling.ts';
 const { send, app, key } = lensClient();
 
 const PATH = '/lens/tracing/keys';
-const INTERNAL = '/lens/internal/ingestion-credentials';
+const CREDENTIALS_PATH = '/lens/internal/ingestion-credentials';
 const SERVICE_TOKEN = 'a-token-of-the-trace-service-of-32';
 const detail = (status: number, text: unknown) => ({ status, body: { detail: text } });
 const ONLY_TRACES = 'This key may only send traces.';
@@ -49,7 +49,7 @@ describe('tracing keys', () => {
     expect(await send('DELETE', `${PATH}/none`)).toEqual({ status: 200, body: true });
   });
 
-  it('traces.ingest 401: are refused after their expiry, and if they are invalid', async () => {
+  it('traces.ingest 401: a key after its expiry, and an invalid key', async () => {
     const expiresAt = Math.floor(Date.now() / 1_000) + 2;
     const { token } = await issueKey({ expires_at: expiresAt });
     expect((await send('POST', '/v1/traces', exportFor(33), token)).status).toBe(200);
@@ -146,7 +146,7 @@ describe('the trace service', () => {
   it('lens.ingestionCredentials 503: no trace service is configured', async () => {
     const refused = detail(503, 'Configure the Lens service connection');
     for (const token of [app().adminKey, 'x'.repeat(32), ''])
-      expect(await send('GET', INTERNAL, undefined, token)).toEqual(refused);
+      expect(await send('GET', CREDENTIALS_PATH, undefined, token)).toEqual(refused);
   });
 
   it('lens.ingestionCredentials 200: the active keys, for the token of the service; 401: other tokens', async () => {
@@ -161,7 +161,7 @@ describe('the trace service', () => {
       await ask('POST', PATH, service.adminKey, { name: 'short', expires_at: expiresAt });
       const hash = createHash('sha256').update(String(created['key'])).digest('hex');
       await vi.waitUntil(() => Date.now() > expiresAt * 1_000, POLLING);
-      expect(await ask('GET', INTERNAL, SERVICE_TOKEN)).toEqual({
+      expect(await ask('GET', CREDENTIALS_PATH, SERVICE_TOKEN)).toEqual({
         status: 200,
         body: {
           issued_at: expect.any(Number),
@@ -176,7 +176,7 @@ describe('the trace service', () => {
       });
       const refused = detail(401, 'Invalid Lens service credential');
       for (const token of [service.adminKey, `${SERVICE_TOKEN}x`, String(created['key']), ''])
-        expect(await ask('GET', INTERNAL, token)).toEqual(refused);
+        expect(await ask('GET', CREDENTIALS_PATH, token)).toEqual(refused);
       // Other routes refuse the token.
       expect((await ask('GET', PATH, SERVICE_TOKEN)).status).toBe(401);
     } finally {

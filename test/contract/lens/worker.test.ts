@@ -108,9 +108,9 @@ describe('the protocol of lens workers', () => {
     const first = (await asWorker('POST', `${path}/model`, task)).body;
     expect(first).toMatchObject({ content: expect.stringContaining('groups'), context_exceeded: false });
     expect(first['cost']).toBeGreaterThan(0);
-    const answers = judge().calls();
+    const callsBefore = judge().calls();
     expect((await asWorker('POST', `${path}/model`, task)).body).toEqual({ ...first, cost: 0 });
-    expect(judge().calls()).toBe(answers);
+    expect(judge().calls()).toBe(callsBefore);
     const assessments = executions.map((execution) => ({ execution_id: execution['id'] }));
     const result = { assessments, findings: [], coverage: { eligible: 12, selected: 12 } };
     const completed = (await asWorker('POST', `${path}/result`, result)).body;
@@ -168,13 +168,13 @@ describe('the key that pays for a worker', () => {
       return String((await send('POST', '/lens/workers/register', { analysis_key_id: hash })).body['token']);
     };
     // The access group `reviewers` contains the model of the lens.
-    const [grouped, withoutAccess] = [await tokenOf(['reviewers']), await tokenOf(['other'])];
+    const [groupToken, withoutAccess] = [await tokenOf(['reviewers']), await tokenOf(['other'])];
     const lens = await create(aLens());
-    const { body } = await send('POST', CLAIM, {}, grouped);
+    const { body } = await send('POST', CLAIM, {}, groupToken);
     expect(body).toMatchObject({ lens_id: lens.id });
     const path = `/lens/worker/${lens.id}/${String((body['job'] as Json)['id'])}/model`;
     const task = { prompt: JSON.stringify({ task: 't', groups: [], observations: 'o1 | a' }), purpose: 'cluster' };
-    expect((await send('POST', path, task, grouped, { 'x-litellm-lens-attempt': '1' })).status).toBe(200);
+    expect((await send('POST', path, task, groupToken, { 'x-litellm-lens-attempt': '1' })).status).toBe(200);
     await cancel(lens.id);
     const waiting = await create(aLens());
     expect(await send('POST', CLAIM, {}, withoutAccess)).toEqual({ status: 200, body: null });

@@ -9,7 +9,7 @@ afterAll(() => app.stop());
 
 const MEMBER = { user_id: 'u', role: 'user' };
 /** Misspelt names of a budget and a limit, which the reference ignores. */
-const UNKNOWN = { maximum_budget: 5, rpm_limits: 3 };
+const UNKNOWN_MEMBERS = { maximum_budget: 5, rpm_limits: 3 };
 
 describe('members of a body that have no effect', () => {
   it.each([
@@ -35,7 +35,7 @@ describe('members of a body that have no effect', () => {
     ['POST', '/project/update', { project_id: 'p', max_budget: 1 }],
     ['POST', '/key/generate', { key_alias: 'k', max_budget: 1 }],
   ])('%s %s: only unknown members are named in a header', async (method, path, body) => {
-    const answer = await app.call(method, path, { ...body, ...UNKNOWN });
+    const answer = await app.call(method, path, { ...body, ...UNKNOWN_MEMBERS });
     expect([answer.status, answer.headers.get('x-lensgate-ignored-members')]).toEqual([
       200,
       'maximum_budget, rpm_limits',
@@ -62,7 +62,7 @@ describe('members of a body that have no effect', () => {
     const body = { team_id: 't', user_id: 'u', max_budget: 99 };
     const answer = await app.call('POST', '/team/member_update', body);
     expect(answer.headers.get('x-lensgate-ignored-members')).toBe('max_budget');
-    // A request of `/team/member_update` above set the 3.
+    // A request of `/team/member_update` above has set this budget to 3.
     expect(await answer.json()).toMatchObject({ max_budget_in_team: 3 });
   });
 });

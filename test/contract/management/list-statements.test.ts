@@ -19,7 +19,7 @@ afterAll(() => {
   DefaultConnectionProvider.prototype.provideConnection = provideConnection;
 });
 
-const ROUNDS = 4;
+const REQUESTS_PER_COUNT = 4;
 
 /** Adds rows of each noun. Each budget has a window, and the spend of its rows is counted in the window. */
 async function addRows(first: number, count: number): Promise<void> {
@@ -78,7 +78,7 @@ const LISTS: readonly (readonly [path: string, statements: number, rowsOf: (body
 /** Lowest number of statements over several requests, because background tasks add some. */
 async function lowestCount(path: string, rowsOf: (body: never) => Rows): Promise<StatementCount> {
   const counts: StatementCount[] = [];
-  for (let round = 0; round < ROUNDS; round += 1)
+  for (let round = 0; round < REQUESTS_PER_COUNT; round += 1)
     // oxlint-disable-next-line no-await-in-loop -- sequential, so that each request is counted alone
     counts.push(await countStatements(path, rowsOf));
   return counts.reduce((lowest, count) => (count.statements < lowest.statements ? count : lowest));

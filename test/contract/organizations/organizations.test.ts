@@ -3,8 +3,8 @@ import { chat, detail, envelope, type Json, tenancyClient } from '../../support/
 
 const { send, get, post, user } = tenancyClient();
 
-const createOrganization = (id: string, more: object = {}) =>
-  post('/organization/new', { organization_id: id, organization_alias: `Org ${id}`, ...more });
+const createOrganization = (id: string, members: object = {}) =>
+  post('/organization/new', { organization_id: id, organization_alias: `Org ${id}`, ...members });
 const infoOf = async (id: string): Promise<Json> => (await get(`/organization/info?organization_id=${id}`)).body;
 const notFound = detail(404, 'Organization not found for organization_id=none');
 
@@ -44,7 +44,7 @@ describe('organizations', () => {
     await post('/user/update', { user_id: 'see' });
     const key = String((await post('/key/generate', { user_id: 'see' })).body['key']);
     const ids = async (path: string, by?: string) =>
-      ((await get(path, by)).body as unknown as readonly Json[]).map((one) => one['organization_id']);
+      ((await get(path, by)).body as unknown as readonly Json[]).map((organization) => organization['organization_id']);
     expect(await ids('/organization/list')).toEqual(['o1', 'seen']);
     expect(await ids('/organization/list?org_alias=SEEN')).toEqual(['seen']);
     expect(await ids('/organization/list?org_id=o1')).toEqual(['o1']);
@@ -58,8 +58,8 @@ describe('organizations', () => {
       organization_alias: 'Uno',
       litellm_budget_table: { max_budget: 7 },
     });
-    const below = { organization_id: 'o1', max_budget: -1 };
-    expect((await send('PATCH', '/organization/update', below)).status).toBe(400);
+    const negativeBudget = { organization_id: 'o1', max_budget: -1 };
+    expect((await send('PATCH', '/organization/update', negativeBudget)).status).toBe(400);
     expect(await send('PATCH', '/organization/update', { organization_id: 'none' })).toEqual(notFound);
   });
 
@@ -81,7 +81,7 @@ describe('organizations', () => {
   });
 
   it('teams of an organization are limited by its models and its budget', async () => {
-    const createTeam = (more: object) => post('/team/new', { organization_id: 'o1', ...more });
+    const createTeam = (members: object) => post('/team/new', { organization_id: 'o1', ...members });
     expect((await createTeam({ team_id: 'ot', models: ['demo'], max_budget: 5 })).status).toBe(200);
     expect((await infoOf('o1'))['teams']).toMatchObject([{ team_id: 'ot' }]);
     expect(await createTeam({ models: ['other'] })).toEqual(
@@ -101,9 +101,9 @@ describe('organizations', () => {
       updated_users: [{ user_id: 'om1' }],
       updated_organization_memberships: [{ user_role: 'org_admin', litellm_budget_table: { max_budget: 3 } }],
     });
-    const again = { user_id: 'om1', role: 'org_admin' };
-    expect(await add('o1', again)).toEqual(detail(400, 'User already in organization. Member: user_id=om1'));
-    expect(await add('none', again)).toEqual(notFound);
+    const existingMember = { user_id: 'om1', role: 'org_admin' };
+    expect(await add('o1', existingMember)).toEqual(detail(400, 'User already in organization. Member: user_id=om1'));
+    expect(await add('none', existingMember)).toEqual(notFound);
   });
 
   it('an administrator of an organization creates teams in it and adds members', async () => {
@@ -165,11 +165,11 @@ describe('projects', () => {
   });
 
   it('projects.info 200, 403 and 404: a member of the team, another user, an unknown project', async () => {
-    const [member, other] = [await user({ user_id: 'in', teams: ['pt'] }), await user({ user_id: 'out' })];
-    expect((await get('/project/info?project_id=p1', member)).status).toBe(200);
-    expect((await get('/project/list', member)).body).toHaveLength(1);
-    expect((await get('/project/info?project_id=p1', other)).status).toBe(403);
-    expect((await get('/project/list', other)).body).toEqual([]);
+    const [memberKey, otherKey] = [await user({ user_id: 'in', teams: ['pt'] }), await user({ user_id: 'out' })];
+    expect((await get('/project/info?project_id=p1', memberKey)).status).toBe(200);
+    expect((await get('/project/list', memberKey)).body).toHaveLength(1);
+    expect((await get('/project/info?project_id=p1', otherKey)).status).toBe(403);
+    expect((await get('/project/list', otherKey)).body).toEqual([]);
     expect(await get('/project/info?project_id=none')).toEqual(projectNotFound);
   });
 

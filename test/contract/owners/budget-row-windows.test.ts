@@ -57,7 +57,7 @@ const SCOPES: Readonly<Record<string, (id: string) => Promise<BudgetCase>>> = {
   async member(id) {
     const key = await newMember(id, {}, { max_budget_in_team: 2, budget_duration: '30d' });
     const { team_memberships } = await teamInfo(id);
-    const budgetId = team_memberships.find((one) => one.user_id === id)?.budget_id ?? '';
+    const budgetId = team_memberships.find(({ user_id }) => user_id === id)?.budget_id ?? '';
     return { key, budgetId, refusal: exceeded(`TeamMember=${id}:${id}`) };
   },
   async 'member with a default budget'(id) {
@@ -95,8 +95,9 @@ async function call({ key, fields }: Pick<BudgetCase, 'key' | 'fields'>): Promis
 const admittedCalls = ({ refusesEqual = true }: BudgetCase): number => (refusesEqual ? 2 : 3);
 
 /** Uses up the budget of a window in which `admittedBefore` calls were admitted, and expects the refusal. */
-async function spendWindow(budgetCase: BudgetCase, admittedBefore = 0): Promise<void> {
-  for (let one = admittedBefore; one < admittedCalls(budgetCase); one += 1) expect(await call(budgetCase)).toBe(200);
+async function spendWindow(budgetCase: BudgetCase, { admittedBefore = 0 } = {}): Promise<void> {
+  for (let admitted = admittedBefore; admitted < admittedCalls(budgetCase); admitted += 1)
+    expect(await call(budgetCase)).toBe(200);
   expect(await call(budgetCase)).toEqual(refusalOf(budgetCase));
 }
 
@@ -104,8 +105,8 @@ async function spendWindow(budgetCase: BudgetCase, admittedBefore = 0): Promise<
 function refusalOf(budgetCase: BudgetCase, duration = '30d'): unknown {
   const cost = `${admittedCalls(budgetCase)}.0`;
   const escapedStart = budgetCase.refusal.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-  const day = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`;
-  const pattern = `^${escapedStart}.*${cost}, (Max budget: |Budget=)2\\.0\\. Budget window: ${duration}\\. Budget resets at: ${day} UTC$`;
+  const time = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`;
+  const pattern = `^${escapedStart}.*${cost}, (Max budget: |Budget=)2\\.0\\. Budget window: ${duration}\\. Budget resets at: ${time} UTC$`;
   const message = expect.stringMatching(new RegExp(pattern)) as string;
   return [422, { error: { message, type: 'budget_exceeded', param: null, code: '422' } }];
 }
@@ -125,7 +126,7 @@ describe.concurrent.each(Object.entries(SCOPES))('the budget window of a %s', (s
     await spendWindow(budgetCase);
     await endWindow(budgetCase);
     await vi.waitFor(async () => expect(await call(budgetCase)).toBe(200), POLLING);
-    await spendWindow(budgetCase, 1);
+    await spendWindow(budgetCase, { admittedBefore: 1 });
   });
 
   it('keeps its spend when its duration changes', async () => {
@@ -133,7 +134,7 @@ describe.concurrent.each(Object.entries(SCOPES))('the budget window of a %s', (s
     await spendWindow(budgetCase);
     await endWindow(budgetCase);
     await vi.waitFor(async () => expect(await call(budgetCase)).toBe(200), POLLING);
-    await spendWindow(budgetCase, 1);
+    await spendWindow(budgetCase, { admittedBefore: 1 });
     const { budgetId: budget_id } = budgetCase;
     await calls.manage('/budget/update', { budget_id, budget_duration: '7d' });
     await vi.waitFor(async () => expect(await call(budgetCase)).toEqual(refusalOf(budgetCase, '7d')), POLLING);

@@ -49,13 +49,13 @@ describe('the budget of a team', () => {
 
   it('includes earlier spend of the keys of the team, also of a deleted key', async () => {
     await calls.manage('/team/new', { team_id: 'later' });
-    const [one, two] = [await calls.newKey({ team_id: 'later' }), await calls.newKey({ team_id: 'later' })];
-    for (const key of [one, two, one]) expect(await statusOrRefusal(key)).toBe(200);
+    const [firstKey, secondKey] = [await calls.newKey({ team_id: 'later' }), await calls.newKey({ team_id: 'later' })];
+    for (const key of [firstKey, secondKey, firstKey]) expect(await statusOrRefusal(key)).toBe(200);
     // A new budget counts stored spend only, so wait until the spend is stored.
-    await vi.waitFor(async () => expect([await spendOf(one), await spendOf(two)]).toEqual([2, 1]), POLLING);
-    await calls.manage('/key/delete', { keys: [two] });
+    await vi.waitFor(async () => expect([await spendOf(firstKey), await spendOf(secondKey)]).toEqual([2, 1]), POLLING);
+    await calls.manage('/key/delete', { keys: [secondKey] });
     await calls.manage('/team/update', { team_id: 'later', max_budget: 2 });
-    expect(await statusOrRefusal(one)).toEqual([422, exceeded('Team=later', '3.0', '2.0')]);
+    expect(await statusOrRefusal(firstKey)).toEqual([422, exceeded('Team=later', '3.0', '2.0')]);
   });
 });
 
@@ -89,11 +89,12 @@ describe('the budget of a user', () => {
   it('refuses calls with keys without a team, and counts the spend of all keys of the user', async () => {
     await calls.manage('/user/new', { user_id: 'bob', auto_create_key: false, max_budget: 2 });
     await calls.manage('/team/new', { team_id: 'of-bob' });
-    const [one, two] = [await calls.newKey({ user_id: 'bob' }), await calls.newKey({ user_id: 'bob' })];
-    const inTeam = await calls.newKey({ user_id: 'bob', team_id: 'of-bob' });
-    for (const key of [one, inTeam]) expect(await statusOrRefusal(key)).toBe(200);
-    for (const key of [one, two]) expect(await statusOrRefusal(key)).toEqual([422, exceeded('User=bob', '2.0', '2.0')]);
-    expect(await statusOrRefusal(inTeam)).toBe(200);
+    const [firstKey, secondKey] = [await calls.newKey({ user_id: 'bob' }), await calls.newKey({ user_id: 'bob' })];
+    const keyInTeam = await calls.newKey({ user_id: 'bob', team_id: 'of-bob' });
+    for (const key of [firstKey, keyInTeam]) expect(await statusOrRefusal(key)).toBe(200);
+    for (const key of [firstKey, secondKey])
+      expect(await statusOrRefusal(key)).toEqual([422, exceeded('User=bob', '2.0', '2.0')]);
+    expect(await statusOrRefusal(keyInTeam)).toBe(200);
   });
 });
 

@@ -52,21 +52,24 @@ describe('the tags of a key and of its team', () => {
     await calls.manage('/tag/new', { name: 'own', max_budget: 0.5 });
     await calls.manage('/tag/new', { name: 'team', max_budget: 0.5 });
     await calls.manage('/team/new', { team_id: 'counted', tags: ['team'] });
-    const own = await calls.newKey({ tags: ['own'] });
-    const ofTeam = await calls.newKey({ team_id: 'counted' });
-    expect([await statusOrRefusal(own), await statusOrRefusal(ofTeam)]).toEqual([200, 200]);
-    expect([await statusOrRefusal(own), await statusOrRefusal(ofTeam)]).toEqual([exceeded('own'), exceeded('team')]);
+    const taggedKey = await calls.newKey({ tags: ['own'] });
+    const keyOfTaggedTeam = await calls.newKey({ team_id: 'counted' });
+    expect([await statusOrRefusal(taggedKey), await statusOrRefusal(keyOfTaggedTeam)]).toEqual([200, 200]);
+    expect([await statusOrRefusal(taggedKey), await statusOrRefusal(keyOfTaggedTeam)]).toEqual([
+      exceeded('own'),
+      exceeded('team'),
+    ]);
     expect(await statusOrRefusal(await calls.newKey({}), { tags: ['own'] })).toEqual(exceeded('own'));
   });
 
   it('400: refuse a call with more than 64 tags in total, or with a tag of more than 256 characters', async () => {
-    const numbered = (count: number) => Array.from({ length: count }, (_, index) => `tag ${index}`);
+    const numberedTags = (count: number) => Array.from({ length: count }, (_, index) => `tag ${index}`);
     const key = await calls.newKey({ tags: ['one more'] });
     const message = 'A call has at most 64 tags, with those of its key, team and project. This call has 65.';
     const refused = [400, { error: { message, type: 'invalid_request_error', param: 'tags', code: '400' } }] as const;
-    expect(await statusOrRefusal(key, { tags: numbered(64) })).toEqual(refused);
-    expect(await statusOrRefusal(await calls.newKey({}), { tags: numbered(65) })).toEqual(refused);
-    expect(await statusOrRefusal(key, { tags: numbered(63) })).toBe(200);
+    expect(await statusOrRefusal(key, { tags: numberedTags(64) })).toEqual(refused);
+    expect(await statusOrRefusal(await calls.newKey({}), { tags: numberedTags(65) })).toEqual(refused);
+    expect(await statusOrRefusal(key, { tags: numberedTags(63) })).toBe(200);
     expect(await statusOrRefusal(key, { metadata: { tags: ['x'.repeat(257)] } })).toEqual([
       400,
       { error: { ...refused[1].error, message: 'A tag has at most 256 characters.' } },

@@ -226,7 +226,9 @@ describe('reads across owners', () => {
       const open = `open ${nth}`;
       const reading = readUntil(body, open);
       let isOpen = false;
-      void reading.then(() => (isOpen = true));
+      void reading.then(() => {
+        isOpen = true;
+      });
       await expect
         .poll(async () => {
           await sendTrace(app, sender, traceIdOf(nth), open);

@@ -35,8 +35,8 @@ describe('the budget of a customer', () => {
     expect([await statusOrRefusal({ user: 'spender' }), await statusOrRefusal({ user: 'spender' }, key)]).toEqual([
       200, 200,
     ]);
-    for (const one of [key, undefined])
-      expect(await statusOrRefusal({ user: 'spender' }, one)).toEqual(ofCustomer('spender', '2.0', '1.0'));
+    for (const keyOrAdminKey of [key, calls.app.adminKey])
+      expect(await statusOrRefusal({ user: 'spender' }, keyOrAdminKey)).toEqual(ofCustomer('spender', '2.0', '1.0'));
     expect(await statusOrRefusal({ user: 'spender', model: 'free' })).toBe(200);
     expect(await statusOrRefusal({ user: 'another' })).toBe(200);
     await calls.manage('/customer/update', { user_id: 'spender', max_budget: 10 });
@@ -127,7 +127,7 @@ describe('`litellm_settings.max_end_user_budget_id`', () => {
       await configured.manage('/budget/new', { budget_id: 'default', max_budget: 0.5, rpm_limit: 100 });
       await configured.manage('/budget/new', { budget_id: 'generous', max_budget: 10 });
       await configured.manage('/customer/new', { user_id: 'known', max_budget: 10 });
-      const [key, generous] = [
+      const [key, generousKey] = [
         await configured.newKey({}),
         await configured.newKey({ end_user_budget_id: 'generous' }),
       ];
@@ -142,7 +142,7 @@ describe('`litellm_settings.max_end_user_budget_id`', () => {
         [200, '100'],
         [422, null],
       ]);
-      expect(await statusAndLimit('unknown', generous)).toEqual([200, null]);
+      expect(await statusAndLimit('unknown', generousKey)).toEqual([200, null]);
       expect([await statusAndLimit('known', key), await statusAndLimit('known', key)]).toEqual([
         [200, null],
         [200, null],

@@ -74,8 +74,8 @@ describe.each(CASES)('a key that overrides these limits of a model in $member: $
           : limitHeaders('model_per_team', 'tokens', TEAM_LIMITS.tokens, expectedTokens)),
       },
     ]);
-    // A key without an override counts in the team limits only. They also count the first call (one request and the
-    // two tokens that it used), unless its key overrides that type.
+    // A key without an override counts in the team limits only. These limits also count the first call
+    // (one request and the two tokens that it used), unless its key overrides that type.
     const otherKeyLimits = modelLimitHeaders((await chat(otherKey)).headers);
     expect(otherKeyLimits).toMatchObject({
       ...limitHeaders('model_per_team', 'requests', TEAM_LIMITS.requests, overridden.includes('requests') ? 1 : 2),

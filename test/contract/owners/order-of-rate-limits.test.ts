@@ -172,8 +172,8 @@ describe('limits that are all used up refuse a call in the order of the contract
     await setLimit.tag(caller, 'requests', 1);
     await setLimit.api_key(caller, 'tokens', 1);
     // The first call of a new minute passes the request limit and counts in it, so the next call is refused.
-    const ofRequests = expectedRefusal('tag: of-slots', 'requests', 1);
-    await vi.waitFor(async () => expect(await refusedAnswer(caller)).toEqual(ofRequests), POLLING);
+    const requestRefusal = expectedRefusal('tag: of-slots', 'requests', 1);
+    await vi.waitFor(async () => expect(await refusedAnswer(caller)).toEqual(requestRefusal), POLLING);
     await setLimit.tag(caller, 'requests', NOT_REACHED);
     expect(await refusedAnswer(caller)).toEqual(expectedRefusal(`api_key: ${token}`, 'max_parallel_requests', 1));
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -181,8 +181,8 @@ describe('limits that are all used up refuse a call in the order of the contract
     const answer = await pendingCall;
     await answer.text();
     expect(answer.status).toBe(200);
-    const ofTokens = expectedRefusal(`api_key: ${token}`, 'tokens', 1);
-    await vi.waitFor(async () => expect(await refusedAnswer(caller)).toEqual(ofTokens), POLLING);
+    const tokenRefusal = expectedRefusal(`api_key: ${token}`, 'tokens', 1);
+    await vi.waitFor(async () => expect(await refusedAnswer(caller)).toEqual(tokenRefusal), POLLING);
   });
 
   it('limits of a tag for one key after limits of the tag', async () => {

@@ -106,8 +106,8 @@ export async function sendTrace(app: TestApp, owner: Party, traceId: string, mar
 async function createObjects(app: TestApp, owner: Party): Promise<OwnedObjects> {
   const mark = `mark of ${owner.name}`;
   const headers = { authorization: `Bearer ${owner.key}` };
-  const create = async (path: string, body: object, more: Record<string, string> = {}) => {
-    const answer = await app.call('POST', path, body, { ...headers, ...more });
+  const create = async (path: string, body: object, extraHeaders: Record<string, string> = {}) => {
+    const answer = await app.call('POST', path, body, { ...headers, ...extraHeaders });
     const created = (await answer.json()) as { id: string };
     if (answer.status !== 200) throw new Error(`${path} for ${owner.name}: ${JSON.stringify(created)}`);
     return created.id;

@@ -25,16 +25,16 @@ const refusal = (subject: string, type: string, limit: number) => ({
 describe('rate limits', () => {
   it('team limits are shared by all keys of the team', async () => {
     await calls.manage('/team/new', { team_id: 'pool', rpm_limit: 2 });
-    const [one, two] = [await calls.newKey({ team_id: 'pool' }), await calls.newKey({ team_id: 'pool' })];
-    const first = await calls.chat(one);
+    const [firstKey, secondKey] = [await calls.newKey({ team_id: 'pool' }), await calls.newKey({ team_id: 'pool' })];
+    const first = await calls.chat(firstKey);
     expect(first.status).toBe(200);
     expect(Object.fromEntries(first.headers)).toMatchObject({
       'x-ratelimit-team-limit-requests': '2',
       'x-ratelimit-team-remaining-requests': '1',
     });
     expect(first.headers.get('x-ratelimit-limit-requests')).toBeNull();
-    expect((await calls.chat(two)).status).toBe(200);
-    for (const key of [one, two]) {
+    expect((await calls.chat(secondKey)).status).toBe(200);
+    for (const key of [firstKey, secondKey]) {
       const refused = await calls.chat(key);
       expect([refused.status, refused.body]).toEqual([429, refusal('team: pool', 'requests', 2)]);
       expect(Object.fromEntries(refused.headers)).toMatchObject({ 'retry-after': '60', rate_limit_type: 'requests' });
@@ -44,11 +44,14 @@ describe('rate limits', () => {
 
   it('team limits for a model are shared by all keys of the team', async () => {
     await calls.manage('/team/new', { team_id: 'models', metadata: { model_rpm_limit: { priced: 2 } } });
-    const [one, two] = [await calls.newKey({ team_id: 'models' }), await calls.newKey({ team_id: 'models' })];
-    for (const key of [one, two]) expect((await calls.chat(key)).status).toBe(200);
-    const third = await calls.chat(one);
+    const [firstKey, secondKey] = [
+      await calls.newKey({ team_id: 'models' }),
+      await calls.newKey({ team_id: 'models' }),
+    ];
+    for (const key of [firstKey, secondKey]) expect((await calls.chat(key)).status).toBe(200);
+    const third = await calls.chat(firstKey);
     expect([third.status, third.body]).toEqual([429, refusal('model_per_team: models:priced', 'requests', 2)]);
-    expect((await calls.chat(one, 'free')).status).toBe(200);
+    expect((await calls.chat(firstKey, 'free')).status).toBe(200);
   });
 
   it('limits of an organization or a project for a model are shared by all its keys', async () => {
@@ -61,11 +64,11 @@ describe('rate limits', () => {
       ['project', { project_id: 'limited' }],
     ] as const;
     for (const [scope, draft] of owners) {
-      const [one, two] = [await calls.newKey(draft), await calls.newKey(draft)];
-      expect((await calls.chat(one)).status).toBe(200);
-      const second = await calls.chat(two);
+      const [firstKey, secondKey] = [await calls.newKey(draft), await calls.newKey(draft)];
+      expect((await calls.chat(firstKey)).status).toBe(200);
+      const second = await calls.chat(secondKey);
       expect([second.status, second.body]).toEqual([429, refusal(`model_per_${scope}: limited:priced`, 'requests', 1)]);
-      expect((await calls.chat(two, 'free')).status).toBe(200);
+      expect((await calls.chat(secondKey, 'free')).status).toBe(200);
     }
     const changed = { organization_id: 'limited', model_rpm_limit: null };
     expect((await calls.app.call('PATCH', '/organization/update', changed)).status).toBe(200);
@@ -101,15 +104,15 @@ describe('rate limits', () => {
     expect((await calls.chat(key)).status).toBe(200);
     const second = await calls.chat(key);
     expect([second.status, second.body]).toEqual([429, refusal(`tag_per_key: ${token}:limited`, 'requests', 1)]);
-    const other = await calls.newKey({ tags: ['limited'] });
-    expect([(await calls.chat(other)).status, (await calls.chat(other)).status]).toEqual([200, 200]);
+    const otherKey = await calls.newKey({ tags: ['limited'] });
+    expect([(await calls.chat(otherKey)).status, (await calls.chat(otherKey)).status]).toEqual([200, 200]);
   });
 
   it('limits of a user are shared by all keys of the user', async () => {
     await calls.manage('/user/new', { user_id: 'ann', auto_create_key: false, rpm_limit: 1 });
-    const [one, two] = [await calls.newKey({ user_id: 'ann' }), await calls.newKey({ user_id: 'ann' })];
-    expect((await calls.chat(one)).status).toBe(200);
-    const second = await calls.chat(two);
+    const [firstKey, secondKey] = [await calls.newKey({ user_id: 'ann' }), await calls.newKey({ user_id: 'ann' })];
+    expect((await calls.chat(firstKey)).status).toBe(200);
+    const second = await calls.chat(secondKey);
     expect([second.status, second.body]).toEqual([429, refusal('user: ann', 'requests', 1)]);
   });
 
@@ -121,7 +124,7 @@ describe('rate limits', () => {
     });
     const keyLimits = { model_rpm_limit: { priced: 5 }, model_tpm_limit: { priced: 500 } };
     const keyOf = (limits: object) => calls.newKey({ team_id: 'overridden', ...limits });
-    const [rpm, tpm, rpmAndTpm, budgeted] = [
+    const [requestLimitKey, tokenLimitKey, bothLimitsKey, budgetedModelKey] = [
       await keyOf({ model_rpm_limit: keyLimits.model_rpm_limit }),
       await keyOf({ model_tpm_limit: keyLimits.model_tpm_limit }),
       await keyOf(keyLimits),
@@ -130,14 +133,17 @@ describe('rate limits', () => {
     // Uses one request and all tokens of the team limits.
     expect((await calls.chat(await keyOf({}))).status).toBe(200);
     const teamRefusal = (type: string, limit: number) => refusal('model_per_team: overridden:priced', type, limit);
-    const answers = [await calls.chat(rpm), await calls.chat(tpm)].map(({ status, body }) => [status, body]);
+    const answers = [await calls.chat(requestLimitKey), await calls.chat(tokenLimitKey)].map(({ status, body }) => [
+      status,
+      body,
+    ]);
     expect(answers).toEqual([
       [429, teamRefusal('tokens', 2)],
       [429, teamRefusal('requests', 1)],
     ]);
-    expect([(await calls.chat(rpmAndTpm)).status, (await calls.chat(budgeted)).status]).toEqual([200, 200]);
-    const again = await calls.chat(budgeted);
-    expect([again.status, again.headers.get('rate_limit_type')]).toEqual([429, 'requests']);
-    expect(JSON.stringify(again.body)).toContain('model_per_key');
+    expect([(await calls.chat(bothLimitsKey)).status, (await calls.chat(budgetedModelKey)).status]).toEqual([200, 200]);
+    const refused = await calls.chat(budgetedModelKey);
+    expect([refused.status, refused.headers.get('rate_limit_type')]).toEqual([429, 'requests']);
+    expect(JSON.stringify(refused.body)).toContain('model_per_key');
   });
 });

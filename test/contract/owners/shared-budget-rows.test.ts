@@ -39,7 +39,7 @@ async function budgetOf(id: string): Promise<Json> {
 /** Membership of the user `id` in the team `id`. */
 async function memberOf(id: string): Promise<Json> {
   const { team_memberships: members } = await get(`/team/info?team_id=${id}`);
-  const member = (members as readonly Json[]).find((one) => one['user_id'] === id);
+  const member = (members as readonly Json[]).find((membership) => membership['user_id'] === id);
   if (member === undefined) throw new Error(`No member of ${id}.`);
   return member;
 }
@@ -86,8 +86,8 @@ async function everyOwner(prefix: string): Promise<readonly Owner[]> {
 /** Expected refusal of a call of an owner. */
 async function refusalOf({ subject, budgetId }: Owner, cost: string, budget = '1.0') {
   const { budget_duration: duration, budget_reset_at: resetAt } = await budgetOf(budgetId);
-  const moment = String(resetAt).slice(0, 19).replace('T', ' ');
-  const window = `Budget window: ${String(duration)}. Budget resets at: ${moment} UTC`;
+  const resetTime = String(resetAt).slice(0, 19).replace('T', ' ');
+  const window = `Budget window: ${String(duration)}. Budget resets at: ${resetTime} UTC`;
   const message = `Budget has been exceeded! ${subject} Current cost: ${cost}, Max budget: ${budget}. ${window}`;
   return { status: 422, body: { error: { message, type: 'budget_exceeded', param: null, code: '422' } } };
 }
@@ -155,11 +155,11 @@ describe('the window of a budget row', () => {
 
   it.concurrent('counts separately for each of two organizations that share the row', async () => {
     await calls.manage('/budget/new', { budget_id: 'of-two', ...WINDOW });
-    const [one, two] = [await newOrganization('two-1', 'of-two'), await newOrganization('two-2', 'of-two')];
-    expect(await statusOrRefusal(one)).toBe(200);
-    expect(await statusOrRefusal(one)).toEqual(await refusalOf(one, '1.0'));
-    await endWindows([one]);
-    for (const owner of [one, two]) {
+    const [first, second] = [await newOrganization('two-1', 'of-two'), await newOrganization('two-2', 'of-two')];
+    expect(await statusOrRefusal(first)).toBe(200);
+    expect(await statusOrRefusal(first)).toEqual(await refusalOf(first, '1.0'));
+    await endWindows([first]);
+    for (const owner of [first, second]) {
       await untilAdmitted(owner);
       expect(await statusOrRefusal(owner)).toEqual(await refusalOf(owner, '1.0'));
     }
@@ -171,20 +171,23 @@ describe('the window of a budget row', () => {
     expect(await statusOrRefusal(owner)).toBe(200);
     await endWindows([owner]);
     await untilAdmitted(owner);
-    const later = { ...owner, key: await calls.newKey({ organization_id: 'amounts' }) };
+    const ownerWithNewKey = { ...owner, key: await calls.newKey({ organization_id: 'amounts' }) };
     await calls.manage('/key/delete', { keys: [owner.key] });
-    await vi.waitFor(async () => expect(await statusOrRefusal(later)).toEqual(await refusalOf(owner, '1.0')), POLLING);
-    await calls.manage('/budget/update', { budget_id: 'amounts', max_budget: 2 });
-    await untilAdmitted(later);
     await vi.waitFor(
-      async () => expect(await statusOrRefusal(later)).toEqual(await refusalOf(owner, '2.0', '2.0')),
+      async () => expect(await statusOrRefusal(ownerWithNewKey)).toEqual(await refusalOf(owner, '1.0')),
+      POLLING,
+    );
+    await calls.manage('/budget/update', { budget_id: 'amounts', max_budget: 2 });
+    await untilAdmitted(ownerWithNewKey);
+    await vi.waitFor(
+      async () => expect(await statusOrRefusal(ownerWithNewKey)).toEqual(await refusalOf(owner, '2.0', '2.0')),
       POLLING,
     );
     await calls.manage('/budget/update', { budget_id: 'amounts', max_budget: null });
-    await untilAdmitted(later);
+    await untilAdmitted(ownerWithNewKey);
     await calls.manage('/budget/update', { budget_id: 'amounts', max_budget: 0 });
     await vi.waitFor(
-      async () => expect(await statusOrRefusal(later)).toEqual(await refusalOf(owner, '3.0', '0.0')),
+      async () => expect(await statusOrRefusal(ownerWithNewKey)).toEqual(await refusalOf(owner, '3.0', '0.0')),
       POLLING,
     );
   });
@@ -197,9 +200,9 @@ describe('the window of a budget row', () => {
     await calls.manage('/budget/new', { budget_id: 'swapped-2', ...WINDOW });
     await endWindows([{ budgetId: 'swapped-2' }]);
     await calls.manage('/key/update', { key: owner.key, budget_id: 'swapped-2' });
-    const other = { ...owner, budgetId: 'swapped-2' };
-    await untilAdmitted(other);
-    expect(await statusOrRefusal(other)).toEqual(await refusalOf(other, '1.0'));
+    const ownerOfNewRow = { ...owner, budgetId: 'swapped-2' };
+    await untilAdmitted(ownerOfNewRow);
+    expect(await statusOrRefusal(ownerOfNewRow)).toEqual(await refusalOf(ownerOfNewRow, '1.0'));
   });
 });
 

@@ -67,9 +67,9 @@ const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
       budgetId: id,
       async overHttp() {
         const list = (await get('/organization/list')) as Rows;
-        const one = (await get(`/organization/info?organization_id=${id}`)) as Json;
+        const info = (await get(`/organization/info?organization_id=${id}`)) as Json;
         const listed = list.find((row) => row['organization_id'] === id);
-        return { info: one['spend'], list: listed?.['spend'] };
+        return { info: info['spend'], list: listed?.['spend'] };
       },
       inGraph: () => nodeOf('organizations', 'organizationId')(id),
     };
@@ -83,9 +83,9 @@ const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
       budgetId: id,
       async overHttp() {
         const list = (await get('/project/list')) as Rows;
-        const one = (await get(`/project/info?project_id=${id}`)) as Json;
+        const info = (await get(`/project/info?project_id=${id}`)) as Json;
         const listed = list.find((row) => row['project_id'] === id);
-        return { info: one['spend'], list: listed?.['spend'] };
+        return { info: info['spend'], list: listed?.['spend'] };
       },
       inGraph: () => nodeOf('projects', 'projectId')(id),
     };
@@ -104,14 +104,14 @@ const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
         const { team_memberships: members } = (await get(`/team/info?team_id=${id}`)) as {
           readonly team_memberships: Rows;
         };
-        const member = members.find((one) => one['user_id'] === id);
+        const member = members.find((row) => row['user_id'] === id);
         return { info: member?.['spend'], total: member?.['total_spend'] };
       },
       async inGraph() {
         const data = await graph(`{ teams(first: 50) { nodes { teamId totalSpendUsd members { userId spendUsd } } } }`);
         const { nodes } = data['teams'] as { readonly nodes: Rows };
-        const team = nodes.find((one) => one['teamId'] === id);
-        const member = (team?.['members'] as Rows | undefined)?.find((one) => one['userId'] === id);
+        const team = nodes.find((row) => row['teamId'] === id);
+        const member = (team?.['members'] as Rows | undefined)?.find((row) => row['userId'] === id);
         return { spendUsd: member?.['spendUsd'], totalSpendUsd: team?.['totalSpendUsd'] };
       },
     };
@@ -147,8 +147,8 @@ const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
       budgetId: id,
       async overHttp() {
         const list = (await get('/customer/list')) as Rows;
-        const one = (await get(`/customer/info?end_user_id=${id}`)) as Json;
-        return { info: one['spend'], list: list.find((row) => row['user_id'] === id)?.['spend'] };
+        const info = (await get(`/customer/info?end_user_id=${id}`)) as Json;
+        return { info: info['spend'], list: list.find((row) => row['user_id'] === id)?.['spend'] };
       },
       inGraph: () => nodeOf('customers', 'customerId')(id),
     };
@@ -175,7 +175,10 @@ async function endWindow(budgetId: string): Promise<void> {
 const expectedAmounts = (spends: Json, spend: number, total: number): Json =>
   Object.fromEntries(Object.keys(spends).map((name) => [name, /total/i.test(name) ? total : spend]));
 
-async function expectSpend(owner: Owner, spend: number, total: number): Promise<void> {
+async function expectSpend(
+  owner: Owner,
+  { spend, total }: { readonly spend: number; readonly total: number },
+): Promise<void> {
   await vi.waitFor(async () => {
     const spends = await owner.overHttp();
     expect(spends).toEqual(expectedAmounts(spends, spend, total));
@@ -187,17 +190,17 @@ describe.each(Object.entries(OWNERS))('the shown spend of a %s with a budget row
   it('is the spend of the current window', async () => {
     const owner = await make(`shown-${name}`);
     expect(Object.values(await owner.overHttp())).not.toContain(undefined);
-    await expectSpend(owner, 0, 0);
+    await expectSpend(owner, { spend: 0, total: 0 });
     await call(owner);
     await call(owner);
     // No window has ended yet: the spend of the window is the total spend.
-    await expectSpend(owner, 2, 2);
+    await expectSpend(owner, { spend: 2, total: 2 });
     await endWindow(owner.budgetId);
-    await expectSpend(owner, 0, 2);
+    await expectSpend(owner, { spend: 0, total: 2 });
     await call(owner);
-    await expectSpend(owner, 1, 3);
+    await expectSpend(owner, { spend: 1, total: 3 });
     await endWindow(owner.budgetId);
-    await expectSpend(owner, 0, 3);
+    await expectSpend(owner, { spend: 0, total: 3 });
   });
 });
 
@@ -209,24 +212,24 @@ describe('the shown spend of a key with a budget row', () => {
     await call(owner);
     await endWindow(owner.budgetId);
     await call(owner);
-    await expectSpend(owner, 1, 2);
+    await expectSpend(owner, { spend: 1, total: 2 });
     const answer = await calls.app.call('POST', `/key/${owner.key}/reset_spend`, { reset_to: 0 });
     expect([answer.status, pick((await answer.json()) as Json, ['spend', 'previous_spend'])]).toEqual([
       200,
       { spend: 0, previous_spend: 1 },
     ]);
-    await expectSpend(owner, 0, 2);
+    await expectSpend(owner, { spend: 0, total: 2 });
     await call(owner);
-    await expectSpend(owner, 1, 3);
+    await expectSpend(owner, { spend: 1, total: 3 });
     await endWindow(owner.budgetId);
-    await expectSpend(owner, 0, 3);
+    await expectSpend(owner, { spend: 0, total: 3 });
   });
 
   it('cannot be reset to more than the spend of the window', async () => {
     const owner = await make('shown-capped');
     await call(owner);
     await endWindow(owner.budgetId);
-    await expectSpend(owner, 0, 1);
+    await expectSpend(owner, { spend: 0, total: 1 });
     const answer = await calls.app.call('POST', `/key/${owner.key}/reset_spend`, { reset_to: 1 });
     expect([answer.status, await answer.json()]).toEqual([
       400,

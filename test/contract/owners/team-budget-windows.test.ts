@@ -105,8 +105,8 @@ describe('the budget windows of a team', () => {
       ['/key/generate', {}],
     ] as const)
       expect([path, await post(path, { ...subject, budget_limits })]).toEqual([path, { status: 400, body: { error } }]);
-    const atMost = { team_id: 'windowed', budget_limits: budget_limits.slice(1) };
-    expect((await post('/team/update', atMost)).status).toBe(200);
+    const draftAtMaximum = { team_id: 'windowed', budget_limits: budget_limits.slice(1) };
+    expect((await post('/team/update', draftAtMaximum)).status).toBe(200);
   });
 
   it('400: are refused with a malformed duration', async () => {
@@ -125,30 +125,30 @@ describe('the budget windows of a team', () => {
 
   it('apply together to all keys of the team, and count from the time they are set', async () => {
     await calls.manage('/team/new', { team_id: 'all', max_budget: 100 });
-    const [one, other] = [await calls.newKey({ team_id: 'all' }), await calls.newKey({ team_id: 'all' })];
-    expect((await calls.chat(one)).status).toBe(200);
+    const [firstKey, secondKey] = [await calls.newKey({ team_id: 'all' }), await calls.newKey({ team_id: 'all' })];
+    expect((await calls.chat(firstKey)).status).toBe(200);
     await calls.manage('/team/update', { team_id: 'all', budget_limits: [day(2), month(3)] });
-    expect((await calls.chat(one)).status).toBe(200);
-    expect((await calls.chat(other)).status).toBe(200);
-    const ofDay = { text: '1d', amounts: 'Spend=$2.0000, Limit=$2.00', end: nextMidnight() };
-    expect(await chat(one)).toEqual(refusalOf('all', ofDay));
+    expect((await calls.chat(firstKey)).status).toBe(200);
+    expect((await calls.chat(secondKey)).status).toBe(200);
+    const dayWindow = { text: '1d', amounts: 'Spend=$2.0000, Limit=$2.00', end: nextMidnight() };
+    expect(await chat(firstKey)).toEqual(refusalOf('all', dayWindow));
     // An unchanged window keeps its spend.
     await calls.manage('/team/update', { team_id: 'all', budget_limits: [day(50), month(3)] });
-    expect((await calls.chat(other)).status).toBe(200);
-    const ofMonth = { text: '30d', amounts: 'Spend=$3.0000, Limit=$3.00', end: nextMonth() };
-    expect(await chat(other)).toEqual(refusalOf('all', ofMonth));
-    expect(await chat(one)).toEqual(refusalOf('all', ofMonth));
+    expect((await calls.chat(secondKey)).status).toBe(200);
+    const monthWindow = { text: '30d', amounts: 'Spend=$3.0000, Limit=$3.00', end: nextMonth() };
+    expect(await chat(secondKey)).toEqual(refusalOf('all', monthWindow));
+    expect(await chat(firstKey)).toEqual(refusalOf('all', monthWindow));
     // Free models skip the windows.
-    expect((await calls.chat(one, 'free')).status).toBe(200);
+    expect((await calls.chat(firstKey, 'free')).status).toBe(200);
     await calls.manage('/team/update', { team_id: 'all', budget_limits: null });
-    expect((await calls.chat(one)).status).toBe(200);
+    expect((await calls.chat(firstKey)).status).toBe(200);
   });
 
   it('refuse the first call if they are zero; the smaller of two windows with the same length applies', async () => {
     await calls.manage('/team/new', { team_id: 'zero', budget_limits: [day(0)] });
     const key = await calls.newKey({ team_id: 'zero' });
-    const ofDay = { text: '1d', amounts: 'Spend=$0.0000, Limit=$0.00', end: nextMidnight() };
-    expect(await chat(key)).toEqual(refusalOf('zero', ofDay));
+    const dayWindow = { text: '1d', amounts: 'Spend=$0.0000, Limit=$0.00', end: nextMidnight() };
+    expect(await chat(key)).toEqual(refusalOf('zero', dayWindow));
     await calls.manage('/team/update', { team_id: 'zero', budget_limits: [day(5), day(1)] });
     expect((await calls.chat(key)).status).toBe(200);
     expect(await chat(key)).toEqual(

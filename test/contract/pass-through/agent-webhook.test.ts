@@ -15,8 +15,8 @@ afterAll(() => app.stop());
 const sign = (body: string, secret = SECRET): string =>
   `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
-const webhook = (body: string, signature?: string, to = app): Promise<Response> =>
-  fetch(`${to.url}/codeagent/webhook`, {
+const webhook = (body: string, signature?: string, server = app): Promise<Response> =>
+  fetch(`${server.url}/codeagent/webhook`, {
     method: 'POST',
     body,
     headers: {
@@ -48,8 +48,8 @@ describe('codingAgents.webhook', () => {
   ])('codingAgents.webhook 400: %s', async (_case, members) => {
     const body = JSON.stringify({ id: 'bc_elsewhere', ...members });
     expect((await webhook(body, sign(body))).status).toBe(400);
-    const good = JSON.stringify({ id: 'bc_elsewhere', status: 'RUNNING', timestamp: timeFromNow(0) });
-    expect((await webhook(good, sign(good))).status).toBe(200);
+    const validBody = JSON.stringify({ id: 'bc_elsewhere', status: 'RUNNING', timestamp: timeFromNow(0) });
+    expect((await webhook(validBody, sign(validBody))).status).toBe(200);
   });
 
   it.each([['[]'], ['{"status":"FINISHED"}'], ['no json']])('codingAgents.webhook 400: %s', async (body) => {
@@ -79,15 +79,15 @@ describe('codingAgents.webhook', () => {
   });
 
   it('codingAgents.webhook 404: no secret is configured', async () => {
-    const bare = await startApp();
+    const appWithoutSecret = await startApp();
     try {
-      const answer = await webhook('{}', sign('{}'), bare);
+      const answer = await webhook('{}', sign('{}'), appWithoutSecret);
       expect([answer.status, await answer.json()]).toEqual([
         404,
         { error: { message: 'Not Found', type: 'not_found_error', param: null, code: '404' } },
       ]);
     } finally {
-      await bare.stop();
+      await appWithoutSecret.stop();
     }
   });
 

@@ -12,10 +12,10 @@ let key: string;
 
 beforeAll(async () => {
   target = await startFaultServer();
-  const endpoint = (path: string, more: Record<string, unknown> = {}) => ({
+  const endpoint = (path: string, members: Record<string, unknown> = {}) => ({
     path,
     target: `${target.url}/t${path}`,
-    ...more,
+    ...members,
   });
   app = await startApp({
     env: { TARGET_KEY: 'env-key' },
@@ -169,8 +169,8 @@ describe('passThrough.call', () => {
   });
 
   it('200: administrators and keys that list an endpoint may call paths below it; the method selects the endpoint', async () => {
-    const listed = await newKey(app, { metadata: { allowed_passthrough_routes: ['/sub'] } });
-    for (const caller of [app.adminKey, listed]) {
+    const listingKey = await newKey(app, { metadata: { allowed_passthrough_routes: ['/sub'] } });
+    for (const caller of [app.adminKey, listingKey]) {
       const response = await sendAs(app, caller, { path: '/sub/a%20b%2Fc/d?x=1' });
       expect([response.status, lastRequest()?.path]).toEqual([200, '/t/sub/a%20b%2Fc/d?x=1']);
     }
@@ -246,10 +246,10 @@ describe('passThrough.call', () => {
         'None',
       ),
     ]);
-    const denied = await newKey(app, { metadata: { denied_passthrough_routes: ['/plain'] } });
-    expect((await sendAs(app, denied, { path: '/plain' })).status).toBe(403);
-    const elsewhere = await newKey(app, { allowed_routes: ['/open', 'llm_api_routes'] });
-    expect(await answerOf(await sendAs(app, elsewhere, { path: '/plain' }))).toEqual([
+    const deniedKey = await newKey(app, { metadata: { denied_passthrough_routes: ['/plain'] } });
+    expect((await sendAs(app, deniedKey, { path: '/plain' })).status).toBe(403);
+    const keyOfOtherRoutes = await newKey(app, { allowed_routes: ['/open', 'llm_api_routes'] });
+    expect(await answerOf(await sendAs(app, keyOfOtherRoutes, { path: '/plain' }))).toEqual([
       403,
       { detail: expect.stringContaining('Virtual key is not allowed to call this route.') },
     ]);
@@ -277,10 +277,10 @@ describe('passThrough.call', () => {
 
   it('422: a call above the budget of its key', async () => {
     // The second call starts below the budget (0.25 of 0.30 USD) and ends above it.
-    const poor = await newKey(app, { max_budget: 0.3 });
+    const thriftyKey = await newKey(app, { max_budget: 0.3 });
     for (let call = 0; call < 2; call += 1)
-      expect((await answerOf(await sendAs(app, poor, { path: '/costly' })))[0]).toBe(200);
-    expect(await answerOf(await sendAs(app, poor, { path: '/costly' }))).toEqual([
+      expect((await answerOf(await sendAs(app, thriftyKey, { path: '/costly' })))[0]).toBe(200);
+    expect(await answerOf(await sendAs(app, thriftyKey, { path: '/costly' }))).toEqual([
       422,
       envelope(expect.stringContaining('Budget has been exceeded!'), 'budget_exceeded', '422'),
     ]);
@@ -298,17 +298,20 @@ describe('passThrough.call', () => {
       expect((await app.call('POST', path, draft)).status).toBe(200);
     const ofTag = await sendAs(app, key, { path: '/costly', headers: { 'x-litellm-tags': 'forwarded' } });
     const ofCustomer = await sendAs(app, key, { path: '/costly', headers: { 'x-litellm-customer-id': 'forwarded' } });
-    const text = (subject: string) => envelope(expect.stringContaining(subject), 'budget_exceeded', '422');
-    expect(await answerOf(ofTag)).toEqual([422, text('Tag=forwarded')]);
-    expect(await answerOf(ofCustomer)).toEqual([422, text('End User=forwarded')]);
-    const own = await newKey(app, { tags: ['forwarded'] });
-    expect(await answerOf(await sendAs(app, own, { path: '/costly' }))).toEqual([422, text('Tag=forwarded')]);
+    const budgetError = (subject: string) => envelope(expect.stringContaining(subject), 'budget_exceeded', '422');
+    expect(await answerOf(ofTag)).toEqual([422, budgetError('Tag=forwarded')]);
+    expect(await answerOf(ofCustomer)).toEqual([422, budgetError('End User=forwarded')]);
+    const taggedKey = await newKey(app, { tags: ['forwarded'] });
+    expect(await answerOf(await sendAs(app, taggedKey, { path: '/costly' }))).toEqual([
+      422,
+      budgetError('Tag=forwarded'),
+    ]);
   });
 
   it('429: calls count against the limits of their key', async () => {
-    const limited = await newKey(app, { rpm_limit: 1 });
-    expect((await sendAs(app, limited, { path: '/plain' })).headers.get('x-litellm-key-rpm-limit')).toBe('1');
-    expect(await answerOf(await sendAs(app, limited, { path: '/plain' }))).toEqual([
+    const limitedKey = await newKey(app, { rpm_limit: 1 });
+    expect((await sendAs(app, limitedKey, { path: '/plain' })).headers.get('x-litellm-key-rpm-limit')).toBe('1');
+    expect(await answerOf(await sendAs(app, limitedKey, { path: '/plain' }))).toEqual([
       429,
       envelope(expect.stringContaining('Rate limit exceeded for api_key'), 'throttling_error', '429'),
     ]);

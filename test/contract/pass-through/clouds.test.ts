@@ -9,7 +9,7 @@ import { createForwarder } from '../../../src/providers/forwarding.ts';
 import { readProviderAccounts } from '../../../src/runtime/settings/provider-accounts.ts';
 
 /** Token source that issues no token. */
-const NONE = { for: () => Promise.reject(new Error('not used')) };
+const NO_TOKENS = { for: () => Promise.reject(new Error('not used')) };
 
 let app: TestApp;
 let target: FaultServer;
@@ -85,7 +85,7 @@ it('calls of Vertex AI are sent with an access token for the configured credenti
     body: new Uint8Array(),
     timeoutSeconds: 1,
   } as unknown as Forwarded;
-  const forwarder = createForwarder(http as never, { google: tokens, aws: NONE, issued: NONE });
+  const forwarder = createForwarder(http as never, { google: tokens, aws: NO_TOKENS, issued: NO_TOKENS });
   await expect(forwarder.forward(request, new AbortController().signal)).rejects.toThrow('sent');
   expect(sentHeaders).toEqual([{ authorization: 'Bearer token of key-file' }]);
 });

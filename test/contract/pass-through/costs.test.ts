@@ -61,8 +61,8 @@ async function rowIn(traceId: string): Promise<Record<string, unknown> | undefin
 }
 
 const json = (value: unknown): string => JSON.stringify(value);
-const events = (...values: readonly unknown[]): string => values.map((one) => `data: ${json(one)}\n\n`).join('');
-const lines = (...values: readonly unknown[]): string => values.map((one) => `${json(one)}\n`).join('');
+const events = (...values: readonly unknown[]): string => values.map((value) => `data: ${json(value)}\n\n`).join('');
+const lines = (...values: readonly unknown[]): string => values.map((value) => `${json(value)}\n`).join('');
 
 const OPENAI_USAGE = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
 const CHOICES = [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }];

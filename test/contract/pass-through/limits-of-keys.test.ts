@@ -6,7 +6,7 @@ import { answerOf, echoRequests, newKey, sendAs } from './targets.ts';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 let app: TestApp;
-let priced: TestApp;
+let appWithFixedCost: TestApp;
 let target: FaultServer;
 
 beforeAll(async () => {
@@ -18,7 +18,7 @@ beforeAll(async () => {
     ]),
   );
   app = await startApp({ env });
-  priced = await startApp({
+  appWithFixedCost = await startApp({
     env,
     config: { general_settings: { provider_passthrough_cost_per_request: 0.25 } },
   });
@@ -28,7 +28,7 @@ beforeEach(() => echoRequests(target));
 
 afterAll(async () => {
   await app.stop();
-  await priced.stop();
+  await appWithFixedCost.stop();
   await target.stop();
 });
 
@@ -37,9 +37,9 @@ const json = (value: unknown): string => JSON.stringify(value);
 describe('a call with an unknown cost', () => {
   it('costs the configured amount', async () => {
     // The second priced call starts below the budget (0.25 of 0.30 USD) and ends above it.
-    const key = await newKey(priced, { max_budget: 0.3 });
+    const key = await newKey(appWithFixedCost, { max_budget: 0.3 });
     const send = async (path: string) =>
-      await answerOf(await sendAs(priced, key, { method: 'POST', path, body: '{}', headers: JSON_TYPE }));
+      await answerOf(await sendAs(appWithFixedCost, key, { method: 'POST', path, body: '{}', headers: JSON_TYPE }));
     expect((await send('/openai/v1/batches'))[0]).toBe(200);
     // To count tokens costs nothing.
     expect((await send('/openai/v1/messages/count_tokens'))[0]).toBe(200);

@@ -77,7 +77,7 @@ const post = (path: string, body: string, headers: Record<string, string> = JSON
   sendAs(app, key, { method: 'POST', path, body, headers });
 
 it('every expected prefix belongs to a provider', () => {
-  const prefixes = new Set([...FORWARDED_PROVIDERS, CODING_AGENTS].flatMap((one) => one.prefixes));
+  const prefixes = new Set([...FORWARDED_PROVIDERS, CODING_AGENTS].flatMap((provider) => provider.prefixes));
   const expected =
     'bedrock comprehendmedical azure_speech transcribe vertex-ai vertex_ai cohere cursor gemini anthropic azure azure_ai openai openai_passthrough assemblyai eu.assemblyai tinyfish vllm mistral typesafe laya bespoke openrouter milvus gigachat watsonx nvidia_nim deepgram fal_ai';
   expect(expected.split(' ').filter((prefix) => !prefixes.has(prefix))).toEqual([]);
@@ -104,7 +104,11 @@ describe('a call is forwarded byte for byte with the credential of the provider'
   ])('%s goes to %s', async (path, upstream, credential) => {
     const body = '{"a":  1, "b":"é"}';
     const response = await post(path, body, { ...JSON_TYPE, cookie: 'a=b', 'x-pass-trace': 't' });
-    const own = { 'content-type': 'application/json', trace: 't', 'content-length': String(Buffer.byteLength(body)) };
+    const ownHeaders = {
+      'content-type': 'application/json',
+      trace: 't',
+      'content-length': String(Buffer.byteLength(body)),
+    };
     expect([response.status, lastRequest()?.method, lastRequest()?.path, lastRequest()?.body]).toEqual([
       200,
       'POST',
@@ -112,7 +116,7 @@ describe('a call is forwarded byte for byte with the credential of the provider'
       body,
     ]);
     const { host, connection, 'user-agent': agent, ...headers } = lastRequest()?.headers ?? {};
-    expect(headers).toEqual({ accept: '*/*', ...own, ...credential });
+    expect(headers).toEqual({ accept: '*/*', ...ownHeaders, ...credential });
     expect([agent?.startsWith('lensgate/'), host, typeof connection]).toEqual([
       true,
       new URL(target.url).host,
@@ -128,7 +132,7 @@ describe('tokens in exchange for a key', () => {
     await post('/watsonx/ml/v1/text/embeddings', '{}');
     const tokenRequests = target.received.filter(({ path }) => path.startsWith('/token/'));
     expect(tokenRequests.map(({ path }) => path).toSorted()).toEqual(['/token/giga', '/token/ibm']);
-    const [giga, ibm] = tokenRequests.toSorted((one, other) => one.path.localeCompare(other.path));
+    const [giga, ibm] = tokenRequests.toSorted((left, right) => left.path.localeCompare(right.path));
     expect(giga?.headers).toMatchObject({
       authorization: 'Basic giga-credentials',
       rquid: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -143,18 +147,20 @@ describe('tokens in exchange for a key', () => {
   ])(
     'make the call fail if the issuer %s; the error does not contain the key',
     async (_case, issuerStatus, text, message) => {
-      const refused = await startApp({
+      const appWithFailingIssuer = await startApp({
         env: { WATSONX_API_KEY: 'ibm-key', WATSONX_URL: target.url, WATSONX_IAM_URL: `${target.url}/refused` },
       });
       try {
         target.answer((response) => response.writeHead(issuerStatus).end(text));
-        const response = await sendAs(refused, refused.adminKey, { path: '/watsonx/ml/v1/x' });
+        const response = await sendAs(appWithFailingIssuer, appWithFailingIssuer.adminKey, {
+          path: '/watsonx/ml/v1/x',
+        });
         const [status, body] = await answerOf(response);
         expect(status).toBe(500);
         expect(JSON.stringify(body)).toContain(message);
         expect(JSON.stringify(body)).not.toContain('ibm-key');
       } finally {
-        await refused.stop();
+        await appWithFailingIssuer.stop();
       }
     },
   );
@@ -204,9 +210,9 @@ describe('services of Amazon that name operations in a header', () => {
       'Transcribe.ListTranscriptionJobs',
       'transcribe',
     ],
-  ])('%s is signed', async (path, more, upstream, operation, service) => {
+  ])('%s is signed', async (path, extraHeaders, upstream, operation, service) => {
     const body = '{"Text":"aspirin"}';
-    expect((await post(path, body, { ...JSON_TYPE, ...more })).status).toBe(200);
+    expect((await post(path, body, { ...JSON_TYPE, ...extraHeaders })).status).toBe(200);
     const headers = Object.fromEntries(
       Object.entries(lastRequest()?.headers ?? {}).map(([name, value]) => [name, String(value)]),
     );
@@ -264,23 +270,23 @@ describe('accounts that all callers share', () => {
 });
 
 it('stored credentials of Amazon sign calls, and a stored key of watsonx is exchanged for a token', async () => {
-  const bare = await startApp({ env: { WATSONX_IAM_URL: `${target.url}/token/ibm` } });
+  const appWithStoredKeys = await startApp({ env: { WATSONX_IAM_URL: `${target.url}/token/ibm` } });
   try {
     const store = async (name: string, values: object) => {
       const body = { credential_name: name, credential_values: values, credential_info: { custom_llm_provider: name } };
-      expect((await bare.call('POST', '/credentials', body)).status).toBe(200);
+      expect((await appWithStoredKeys.call('POST', '/credentials', body)).status).toBe(200);
     };
     const keys = { aws_access_key_id: 'AKSTORED', aws_secret_access_key: 's', aws_region_name: 'eu-central-1' };
     await store('bedrock', { ...keys, api_base: `${target.url}/stored` });
     await store('watsonx', { api_key: 'stored-key', api_base: `${target.url}/wx` });
-    await sendAs(bare, bare.adminKey, { path: '/bedrock/model/m/x' });
+    await sendAs(appWithStoredKeys, appWithStoredKeys.adminKey, { path: '/bedrock/model/m/x' });
     expect(lastRequest()?.headers.authorization).toMatch(
       /Credential=AKSTORED\/\d{8}\/eu-central-1\/bedrock\/aws4_request/,
     );
-    await sendAs(bare, bare.adminKey, { path: '/watsonx/ml/v1/x' });
+    await sendAs(appWithStoredKeys, appWithStoredKeys.adminKey, { path: '/watsonx/ml/v1/x' });
     expect(lastRequest()).toMatchObject({ path: '/wx/ml/v1/x', headers: { authorization: 'Bearer ibm-token' } });
   } finally {
-    await bare.stop();
+    await appWithStoredKeys.stop();
   }
 });
 

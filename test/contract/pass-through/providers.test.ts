@@ -8,10 +8,10 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 let app: TestApp;
-let bare: TestApp;
+let appWithoutAccounts: TestApp;
 let target: FaultServer;
 let key: string;
-let limited: string;
+let limitedKey: string;
 
 beforeAll(async () => {
   target = await startFaultServer();
@@ -38,16 +38,16 @@ beforeAll(async () => {
     },
     config: { model_list: [served] },
   });
-  bare = await startApp();
+  appWithoutAccounts = await startApp();
   key = await newKey(app);
-  limited = await newKey(app, { models: ['served'] });
+  limitedKey = await newKey(app, { models: ['served'] });
 });
 
 beforeEach(() => echoRequests(target));
 
 afterAll(async () => {
   await app.stop();
-  await bare.stop();
+  await appWithoutAccounts.stop();
   await target.stop();
 });
 
@@ -89,8 +89,8 @@ const ROWS = GROUPS.flatMap(([name, ...group]) =>
 );
 
 describe.each(ROWS)('%s', (_row, method, path, upstream, credential, provider, variable) => {
-  const send = (caller: string | null, body: BodyInit = '{}', to: string = path, on = app) =>
-    sendAs(on, caller, { method, path: to, headers: JSON_TYPE, ...(method === 'GET' ? {} : { body }) });
+  const send = (caller: string | null, body: BodyInit = '{}', requestPath: string = path, server = app) =>
+    sendAs(server, caller, { method, path: requestPath, headers: JSON_TYPE, ...(method === 'GET' ? {} : { body }) });
 
   it('200: the request is forwarded with the credential of the provider, without the key of the caller', async () => {
     const response = await send(key, '{"a":  1}', `${path}?x=1`);
@@ -117,7 +117,7 @@ describe.each(ROWS)('%s', (_row, method, path, upstream, credential, provider, v
 
   it('401: no key, and no account of the provider', async () => {
     expect((await send(null)).status).toBe(401);
-    expect(await answerOf(await send(bare.adminKey, '{}', path, bare))).toEqual([
+    expect(await answerOf(await send(appWithoutAccounts.adminKey, '{}', path, appWithoutAccounts))).toEqual([
       401,
       {
         detail: `${provider} API key not found. Store a credential of the provider \`${provider.toLowerCase()}\` or set ${variable}.`,
@@ -126,8 +126,8 @@ describe.each(ROWS)('%s', (_row, method, path, upstream, credential, provider, v
   });
 
   it('403: a model that the key may not call, unless the request names no model', async () => {
-    const named = path.startsWith('/codeagent') ? '/codeagent/v0/agents' : `${path}/models/secret:count`;
-    const response = await send(limited, '{"model":"secret"}', named);
+    const pathWithModel = path.startsWith('/codeagent') ? '/codeagent/v0/agents' : `${path}/models/secret:count`;
+    const response = await send(limitedKey, '{"model":"secret"}', pathWithModel);
     const isUnnamed = method === 'GET' && path.startsWith('/codeagent');
     expect(response.status).toBe(isUnnamed ? 200 : 403);
   });
@@ -138,7 +138,7 @@ describe('a model that is not configured, without a key of the provider', () => 
     `${path}: Invalid model name passed in model=other. Call \`/v1/models\` to view available models for your key. The request cannot be forwarded to the provider: ${provider} API key not found. Store a credential of the provider \`${provider}\` or set ${variable}.`;
   const post = async (path: string, body: object) => {
     const request = { method: 'POST', path, headers: JSON_TYPE, body: JSON.stringify(body) };
-    return answerOf(await sendAs(bare, bare.adminKey, request));
+    return answerOf(await sendAs(appWithoutAccounts, appWithoutAccounts.adminKey, request));
   };
   const messages = [{ role: 'user', content: 'hi' }];
 
@@ -171,7 +171,7 @@ describe('a model that is not configured, without a key of the provider', () => 
 describe('the models of a key', () => {
   const statusOf = async (path: string, headers: Record<string, string>, body: string): Promise<number> => {
     const count = target.received.length;
-    const { status } = await sendAs(app, limited, { method: 'POST', path, headers, body });
+    const { status } = await sendAs(app, limitedKey, { method: 'POST', path, headers, body });
     expect(target.received.length).toBe(status === 200 ? count + 1 : count);
     return status;
   };
@@ -194,8 +194,8 @@ describe('the models of a key', () => {
 });
 
 it('codingAgents.get 403: a key for other routes only', async () => {
-  const elsewhere = await newKey(app, { allowed_routes: ['/key/info'] });
-  expect((await sendAs(app, elsewhere, { path: '/codeagent/v0/me' })).status).toBe(403);
+  const keyOfOtherRoutes = await newKey(app, { allowed_routes: ['/key/info'] });
+  expect((await sendAs(app, keyOfOtherRoutes, { path: '/codeagent/v0/me' })).status).toBe(403);
 });
 
 describe('the coding agents', () => {
@@ -240,7 +240,7 @@ describe('the coding agents', () => {
 
   it('do not receive requests for the list of models: the gateway answers them', async () => {
     for (const path of ['/cursor/models', '/cursor/v1/models']) {
-      const [status, models] = await answerOf(await sendAs(app, limited, { path }));
+      const [status, models] = await answerOf(await sendAs(app, limitedKey, { path }));
       expect([status, models]).toMatchObject([200, { data: [{ id: 'served' }] }]);
     }
   });
@@ -318,7 +318,7 @@ describe('calls of providers', () => {
 
   it('are forwarded with the upstream name of a configured model', async () => {
     const body = '{"model": "served", "a":  1}';
-    await sendAs(app, limited, { method: 'POST', path: '/vllm/v1/chat/completions', body, headers: JSON_TYPE });
+    await sendAs(app, limitedKey, { method: 'POST', path: '/vllm/v1/chat/completions', body, headers: JSON_TYPE });
     expect(lastRequest()).toMatchObject({ path: '/own/v1/chat/completions', body: '{"model": "m1","a":  1}' });
     const unknown = await sendAs(app, key, {
       method: 'POST',

@@ -88,8 +88,8 @@ describe('continuing a response that was translated from a chat completion', () 
   it('responses.create 400: a deleted response in the conversation, and a response of another owner', async () => {
     const first = await client.chatAnswer('One.', { input: '1' });
     const second = await client.chatAnswer('Two.', { input: '2', previous_response_id: first.id });
-    const other = await client.newKey();
-    expect(await client.ask({ model: 'chats', input: 'x', previous_response_id: second.id }, other)).toEqual(
+    const otherKey = await client.newKey();
+    expect(await client.ask({ model: 'chats', input: 'x', previous_response_id: second.id }, otherKey)).toEqual(
       invalid('previous_response_id', `Previous response with id '${second.id}' not found.`),
     );
     await client.call('DELETE', `/v1/responses/${first.id}`);
@@ -137,10 +137,10 @@ describe('references to items', () => {
     const unstored = await client.chatAnswer('Hi', { input: 'Hello', store: false });
     const [message = {}] = unstored['output'] as Json[];
     const hex = hexOf(first.id);
-    const other = await client.newKey();
+    const otherKey = await client.newKey();
     const callCount = client.upstream.received.length;
     for (const [id, headers] of [
-      [`msg_${hex}_0`, other],
+      [`msg_${hex}_0`, otherKey],
       [`msg_${hex}_7`, client.key],
       [`msg_${'0'.repeat(32)}_0`, client.key],
       [String(message['id']), client.key],

@@ -195,9 +195,9 @@ describe('responses.create 400', () => {
     const { body } = await ask({ model: 'thinker', input: 'Hello' }, await newKey());
     const id = String(body['id']);
     const callCount = upstream.received.length;
-    const other = await newKey();
+    const otherKey = await newKey();
     for (const previous of [id, 'resp_up', `${id.slice(0, 20)}x${id.slice(21)}`])
-      expect(await ask({ model: 'thinker', input: 'x', previous_response_id: previous }, other)).toEqual(
+      expect(await ask({ model: 'thinker', input: 'x', previous_response_id: previous }, otherKey)).toEqual(
         notFound(previous),
       );
     expect(upstream.received.length).toBe(callCount);

@@ -135,14 +135,14 @@ it('a fast upstream is read only as fast as the client reads', async () => {
 
 describe('a process that stops', () => {
   it('closes idle connections while active responses are completed, and refuses other requests', async () => {
-    const other = await startResponseSetup();
-    const calls = other.hold();
-    const idle = await openResponses(other.app);
-    const busy = await openResponses(other.app);
+    const stoppingSetup = await startResponseSetup();
+    const calls = stoppingSetup.hold();
+    const idle = await openResponses(stoppingSetup.app);
+    const busy = await openResponses(stoppingSetup.app);
     busy.sendEvent({ type: 'response.create', model: 'thinker', input: 'x' });
     busy.sendEvent({ type: 'response.create', model: 'thinker', input: 'waits' });
     const { response } = await calls.next();
-    const stopped = other.app.stop();
+    const stopped = stoppingSetup.app.stop();
     expect((await idle.closed).code).toBe(1001);
     const refused = {
       type: 'error',
@@ -161,29 +161,29 @@ describe('a process that stops', () => {
     expect((await busy.answer()).map(({ type }) => type)).toEqual(['response.created', 'response.completed']);
     expect((await busy.closed).code).toBe(1001);
     await stopped;
-    expect(other.upstream.received.length).toBe(1);
-    await other.upstream.stop();
+    expect(stoppingSetup.upstream.received.length).toBe(1);
+    await stoppingSetup.upstream.stop();
   });
 
   it('responses.connect 503: refuses a late handshake, and ends a slow response with an error event', async () => {
-    const other = await startResponseSetup();
-    other.upstream.answer((response) => {
+    const stoppingSetup = await startResponseSetup();
+    stoppingSetup.upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(eventText({ type: 'response.created', sequence_number: 0, response: aResponse() }));
     });
     const { traceId, headers } = newTrace();
-    const authorization = `Bearer ${other.app.adminKey}`;
-    const client = await openResponses(other.app, { headers: { ...headers, authorization } });
+    const authorization = `Bearer ${stoppingSetup.app.adminKey}`;
+    const client = await openResponses(stoppingSetup.app, { headers: { ...headers, authorization } });
     client.sendEvent({ type: 'response.create', model: 'thinker', input: 'x', stream_id: 'main' });
     expect((await client.frame()).type).toBe('response.created');
     // The request on this connection is still incomplete when the process stops.
-    const lateSocket = connect(Number(new URL(other.app.url).port), '127.0.0.1');
+    const lateSocket = connect(Number(new URL(stoppingSetup.app.url).port), '127.0.0.1');
     await once(lateSocket, 'connect');
     lateSocket.write('GET /v1/responses HTTP/1.1\r\nhost: x\r\n');
-    const liveness = await other.app.call('GET', '/health/liveness');
+    const liveness = await stoppingSetup.app.call('GET', '/health/liveness');
     expect(liveness.status).toBe(200);
 
-    const stopped = other.app.stop({ keepData: true });
+    const stopped = stoppingSetup.app.stop({ keepData: true });
     lateSocket.write(
       `authorization: ${authorization}\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n` +
         'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
@@ -198,13 +198,13 @@ describe('a process that stops', () => {
     });
     expect((await client.closed).code).toBe(1001);
     await stopped;
-    await other.upstream.nextDisconnect();
-    const restarted = await startApp({ dataDir: other.app.dataDir });
+    await stoppingSetup.upstream.nextDisconnect();
+    const restarted = await startApp({ dataDir: stoppingSetup.app.dataDir });
     try {
       expect(await endsOf(traceId, restarted)).toEqual([['FAILURE', 'UNAVAILABLE']]);
     } finally {
       await restarted.stop();
-      await other.upstream.stop();
+      await stoppingSetup.upstream.stop();
     }
   });
 });

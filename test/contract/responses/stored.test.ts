@@ -141,7 +141,7 @@ describe('a response that was translated from a chat completion is stored for it
     ['responses.delete', 'DELETE', ''],
     ['responses.cancel', 'POST', '/cancel'],
   ])('%s 404: a response of another owner and an unknown response have the same error', async (_name, method, tail) => {
-    const [team, teammate, other] = await Promise.all([
+    const [team, teammate, otherTeam] = await Promise.all([
       client.newKey({ team_id: 'team-1' }),
       client.newKey({ team_id: 'team-1' }),
       client.newKey({ team_id: 'team-2' }),
@@ -152,9 +152,9 @@ describe('a response that was translated from a chat completion is stored for it
     const missing = (id: string) =>
       refusal(404, { message: `Response with id '${id}' not found.`, type: 'not_found_error' });
     for (const [id, headers] of [
-      [own.id, other],
+      [own.id, otherTeam],
       [own.id, team],
-      [shared.id, other],
+      [shared.id, otherTeam],
       [shared.id, client.key],
       [unknown, client.key],
     ] as const)

@@ -148,7 +148,7 @@ describe('settings.alerting', () => {
     expect(
       listed
         .slice(1)
-        .map((one) => [one['field_name'], one['field_value'], one['field_default_value'], one['stored_in_db']]),
+        .map((row) => [row['field_name'], row['field_value'], row['field_default_value'], row['stored_in_db']]),
     ).toEqual(ALERTING.map(([name, value]) => [name, value, value, null]));
   });
 
@@ -158,7 +158,7 @@ describe('settings.alerting', () => {
     const field = { field_name: 'alerting_args', config_type: 'general_settings' };
     const stored = { ...field, field_value: { outage_alert_ttl: 90 } };
     expect((await client.post('/config/field/update', stored)).status).toBe(200);
-    const byName = new Map(rows(await client.get('/alerting/settings')).map((one) => [one['field_name'], one]));
+    const byName = new Map(rows(await client.get('/alerting/settings')).map((row) => [row['field_name'], row]));
     expect(byName.get('outage_alert_ttl')).toMatchObject({ field_value: 90, stored_in_db: true });
     expect(byName.get('budget_alert_ttl')).toMatchObject({ field_value: 86_400, stored_in_db: null });
     expect(byName.get('report_check_interval')).toMatchObject({ field_value: 300, stored_in_db: null });

@@ -7,13 +7,13 @@ import { envelope, tenancyClient } from '../../support/tenancy-client.ts';
 
 const client = tenancyClient();
 
-const LONG = 'x'.repeat(100_000);
+const LONG_TEXT = 'x'.repeat(100_000);
 /**
  * Invalid and extreme values. The long text is first, so that a later value replaces it: as long as it is stored, it
  * slows down all reads and writes.
  */
 const VALUES: readonly unknown[] = [
-  LONG,
+  LONG_TEXT,
   -1,
   -0.5,
   1.5,
@@ -34,7 +34,7 @@ const TOO_LARGE = 'Request size is too large. Request size is 10';
 const TEXTS = VALUES.filter((value) => typeof value === 'string');
 
 /** Values that are valid for a kind. A setting may accept fewer. */
-const VALID: Readonly<Record<string, readonly unknown[]>> = {
+const VALID_VALUES: Readonly<Record<string, readonly unknown[]>> = {
   integer: [],
   number: [1.5, 1e300],
   flag: [true],
@@ -59,7 +59,9 @@ const ROUTER_KINDS: Readonly<Record<string, string>> = {
 };
 
 const invalidFor = (kind: string): readonly unknown[] =>
-  VALUES.filter((value) => !(VALID[kind] ?? []).some((valid) => JSON.stringify(valid) === JSON.stringify(value)));
+  VALUES.filter(
+    (value) => !(VALID_VALUES[kind] ?? []).some((valid) => JSON.stringify(valid) === JSON.stringify(value)),
+  );
 
 /** All settings, as YAML text. */
 const storedYaml = async (): Promise<string> => {
@@ -88,7 +90,7 @@ async function wrongAnswers(
     const { method, path, body } = writeOf(value);
     const answer = await client.send(method, path, body);
     const text = JSON.stringify(answer.body);
-    const isRefused = [400, 422].includes(answer.status) && text.includes(name) && text.length < 2 * LONG.length;
+    const isRefused = [400, 422].includes(answer.status) && text.includes(name) && text.length < 2 * LONG_TEXT.length;
     if (!isRefused && !(isValid && answer.status === 200))
       wrong.push(`${JSON.stringify(value).slice(0, 60)}: ${answer.status} ${text.slice(0, 200)}`);
   }
@@ -97,7 +99,7 @@ async function wrongAnswers(
   for (const value of invalidFor(kind)) await send(value, false);
   if ((await storedYaml()) !== before) wrong.push('a refused value is stored');
   // oxlint-disable-next-line no-await-in-loop -- sequential writes
-  for (const value of VALID[kind] ?? []) await send(value, true);
+  for (const value of VALID_VALUES[kind] ?? []) await send(value, true);
   return wrong;
 }
 
@@ -172,7 +174,7 @@ describe('groups of settings: a value that the setting does not accept', () => {
   it.each(['cost_discount_config', 'cost_margin_config'])('%s: an invalid value of a provider is 400', async (name) => {
     const before = await storedYaml();
     // 1.5 is a valid margin, and some objects are, too.
-    for (const value of VALUES.filter((one) => one !== 1.5 && typeof one !== 'object')) {
+    for (const value of VALUES.filter((candidate) => candidate !== 1.5 && typeof candidate !== 'object')) {
       // oxlint-disable-next-line no-await-in-loop -- the state is compared in between
       const { status, body } = await client.send('PATCH', `/config/${name}`, { openai: value });
       expect([value, status, JSON.stringify(body)]).toEqual([value, 400, expect.stringContaining('openai')]);

@@ -57,10 +57,10 @@ describe('settings.updateSections', () => {
   });
 
   it('422: a body of 50,000 nested objects', async () => {
-    const deep = `{"general_settings":${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}}`;
+    const deepBody = `{"general_settings":${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}}`;
     const { url, adminKey } = client.app();
     const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };
-    const answer = await fetch(`${url}/config/update`, { method: 'POST', headers, body: deep });
+    const answer = await fetch(`${url}/config/update`, { method: 'POST', headers, body: deepBody });
     expect([answer.status, await answer.json()]).toEqual([
       422,
       { detail: [{ type: 'json_invalid', loc: ['body'], msg: 'JSON decode error' }] },
@@ -68,11 +68,15 @@ describe('settings.updateSections', () => {
   });
 
   it('200: concurrent changes of two administrators are all stored', async () => {
-    const other = await client.user({ user_role: 'proxy_admin' });
+    const otherAdminKey = await client.user({ user_role: 'proxy_admin' });
     const names = ['alerting_threshold', 'health_check_interval', 'max_file_size_mb', 'max_batch_file_size_mb'];
     const answers = await Promise.all(
       names.map((name, index) =>
-        client.post('/config/update', { [GENERAL]: { [name]: index + 1 } }, index % 2 === 0 ? undefined : other),
+        client.post(
+          '/config/update',
+          { [GENERAL]: { [name]: index + 1 } },
+          index % 2 === 0 ? undefined : otherAdminKey,
+        ),
       ),
     );
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { chat, type Json, tenancyClient } from '../../support/tenancy-client.ts';
 import { POLLING } from '../../support/polling.ts';
 
-const model = (name: string, more: object = {}) => ({
+const model = (name: string, params: object = {}) => ({
   model_name: name,
-  litellm_params: { model: 'demo', api_key: 'very-secret-text', ...more },
+  litellm_params: { model: 'demo', api_key: 'very-secret-text', ...params },
 });
-const config = (modelList: readonly object[], more: object = {}): string =>
-  stringify({ model_list: modelList, general_settings: { config_watch_seconds: 0.05 }, ...more });
+const config = (modelList: readonly object[], sections: object = {}): string =>
+  stringify({ model_list: modelList, general_settings: { config_watch_seconds: 0.05 }, ...sections });
 
 const client = tenancyClient({
   config: { model_list: [model('old')], general_settings: { config_watch_seconds: 0.05 } },
@@ -52,7 +52,7 @@ describe('a new configuration', () => {
     });
     const names = async (): Promise<readonly unknown[]> =>
       ((await client.get('/guardrails/list')).body['guardrails'] as readonly Json[]).map(
-        (one) => one['guardrail_name'],
+        (listed) => listed['guardrail_name'],
       );
     await client.app().reload(config([], { guardrails: [guardrail('one'), guardrail('two')] }));
     expect(await names()).toEqual(['one', 'two']);

@@ -14,10 +14,10 @@ interface Group {
 }
 
 const dashboard = (path: string) => ({ read: `/get/${path}`, write: ['PATCH', `/update/${path}`] as const });
-const messageOf = (subject: string, more: Json = {}): Json => ({
+const messageOf = (subject: string, members: Json = {}): Json => ({
   message: `${subject} updated successfully`,
   status: 'success',
-  ...more,
+  ...members,
 });
 
 /** Default values of all SSO settings, except `google_client_id`. */

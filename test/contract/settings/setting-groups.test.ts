@@ -28,7 +28,7 @@ const READ_ONLY = {
     },
   },
 };
-const NO_OBJECT = {
+const NOT_AN_OBJECT = {
   status: 422,
   body: {
     detail: [
@@ -69,7 +69,7 @@ describe.each(SETTING_GROUP_CASES)(
     });
 
     it(`settings.update${row} 422: a body that is not an object`, async () => {
-      expect(await write([])).toEqual(NO_OBJECT);
+      expect(await write([])).toEqual(NOT_AN_OBJECT);
     });
 
     it(`settings.update${row} 400: while settings are not stored`, async () => {

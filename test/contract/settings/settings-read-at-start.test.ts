@@ -20,9 +20,9 @@ async function start(general: object, env: Record<string, string> = {}): Promise
   return app;
 }
 
-const store = async (to: TestApp, name: string, value: unknown): Promise<number> =>
+const store = async (server: TestApp, name: string, value: unknown): Promise<number> =>
   (
-    await to.call('POST', '/config/field/update', {
+    await server.call('POST', '/config/field/update', {
       config_type: 'general_settings',
       field_name: name,
       field_value: value,
@@ -30,28 +30,31 @@ const store = async (to: TestApp, name: string, value: unknown): Promise<number>
   ).status;
 
 /** Status of a chat with a body of more than 1 MiB. */
-async function statusOfLargeCall(to: TestApp): Promise<number> {
+async function statusOfLargeCall(server: TestApp): Promise<number> {
   const messages = [{ role: 'user', content: 'x'.repeat(1 << 20) }];
-  return (await to.call('POST', '/v1/chat/completions', { model: 'demo', messages })).status;
+  return (await server.call('POST', '/v1/chat/completions', { model: 'demo', messages })).status;
 }
 
 it('a stored max_request_size_mb applies after a restart; the file has precedence', async () => {
-  const first = await start({});
-  expect(await store(first, 'max_request_size_mb', 1)).toBe(200);
-  expect(await statusOfLargeCall(first)).toBe(200);
+  const appBeforeRestart = await start({});
+  expect(await store(appBeforeRestart, 'max_request_size_mb', 1)).toBe(200);
+  expect(await statusOfLargeCall(appBeforeRestart)).toBe(200);
   expect(await statusOfLargeCall(await start({}))).toBe(400);
   expect(await statusOfLargeCall(await start({ max_request_size_mb: 4 }))).toBe(200);
 });
 
 it('a stored store_prompts_in_spend_logs applies after a restart; the file has precedence', async () => {
   const query = '{ traces(first: 1) { nodes { spans { nodes { input } } } } }';
-  async function inputOf(to: TestApp): Promise<string> {
-    await to.call('POST', '/v1/chat/completions', { model: 'demo', messages: [{ role: 'user', content: 'a-prompt' }] });
-    return (await to.call('POST', '/graphql', { query })).text();
+  async function inputOf(server: TestApp): Promise<string> {
+    await server.call('POST', '/v1/chat/completions', {
+      model: 'demo',
+      messages: [{ role: 'user', content: 'a-prompt' }],
+    });
+    return (await server.call('POST', '/graphql', { query })).text();
   }
-  const first = await start({});
-  expect(await store(first, 'store_prompts_in_spend_logs', true)).toBe(200);
-  expect(await inputOf(first)).not.toContain('a-prompt');
+  const appBeforeRestart = await start({});
+  expect(await store(appBeforeRestart, 'store_prompts_in_spend_logs', true)).toBe(200);
+  expect(await inputOf(appBeforeRestart)).not.toContain('a-prompt');
   expect(await inputOf(await start({}))).toContain('a-prompt');
   expect(await inputOf(await start({ store_prompts_in_spend_logs: false }))).not.toContain('a-prompt');
 });
