@@ -13,12 +13,12 @@ afterEach(() => setup.stop());
 
 const UPDATED = { message: 'Config updated successfully' };
 
-interface Sent {
+interface ReceivedAnswer {
   readonly status: number;
   readonly body: unknown;
 }
 
-async function send(method: string, path: string, body?: object): Promise<Sent> {
+async function send(method: string, path: string, body?: object): Promise<ReceivedAnswer> {
   const answer = await setup.app.call(method, path, body);
   return { status: answer.status, body: await answer.json() };
 }
@@ -38,9 +38,9 @@ async function store(name: string, value: unknown, section = 'ROUTER'): Promise<
 /** Number of requests that a failing upstream gets for one call of a model: the first one and its retries. */
 async function requestsOf(model: string, status = 500): Promise<number> {
   setup.plan({ [`${model}-up`]: [status] });
-  const from = setup.requestedModels().length;
+  const firstIndex = setup.requestedModels().length;
   expect((await setup.ask({ model, disable_fallbacks: true })).status).toBe(status);
-  return setup.requestedModels(from).length;
+  return setup.requestedModels(firstIndex).length;
 }
 
 /** Answer of the fallback while this model fails. The status if no fallback answers. */
@@ -109,13 +109,13 @@ describe('stored retries', () => {
     const { dataDir } = setup.app;
     const config = parse(readFileSync(join(dataDir, 'config.yaml'), 'utf8')) as Record<string, unknown>;
     await setup.app.stop({ keepData: true });
-    const again = await startApp({ dataDir, config });
+    const restartedApp = await startApp({ dataDir, config });
     try {
       setup.plan({ 'one-up': [500] });
-      expect((await again.call('POST', CHAT, { model: 'one', messages: MESSAGES })).status).toBe(500);
+      expect((await restartedApp.call('POST', CHAT, { model: 'one', messages: MESSAGES })).status).toBe(500);
       expect(setup.requestedModels()).toHaveLength(2);
     } finally {
-      await again.stop();
+      await restartedApp.stop();
     }
   });
 });
@@ -157,9 +157,9 @@ describe('stored fallbacks of the settings', () => {
   });
 
   it('fallbacks.set 200 and fallbacks.delete 400: a fallback of /fallback takes precedence over the stored setting', async () => {
-    const ofOne = { model: 'one', fallback_models: ['free'] };
+    const fallbackOfOne = { model: 'one', fallback_models: ['free'] };
     await store('fallbacks', [{ one: ['spare'], slow: ['spare'] }]);
-    expect((await send('POST', '/fallback', ofOne)).status).toBe(200);
+    expect((await send('POST', '/fallback', fallbackOfOne)).status).toBe(200);
     expect([await fallbackTextOrStatus('one'), await fallbackTextOrStatus('slow')]).toEqual([
       'I am free-up',
       'I am spare-up',
@@ -176,6 +176,6 @@ describe('stored fallbacks of the settings', () => {
     });
     await reload({ fallbacks: [{ one: ['slow'] }] });
     expect([await fallbackTextOrStatus('one'), await fallbackTextOrStatus('slow')]).toEqual(['I am slow-up', 400]);
-    expect((await send('POST', '/fallback', ofOne)).status).toBe(400);
+    expect((await send('POST', '/fallback', fallbackOfOne)).status).toBe(400);
   });
 });

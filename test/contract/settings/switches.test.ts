@@ -26,8 +26,8 @@ const configuredByFile = tenancyClient({
   },
 });
 const BLOCK_PATH = '/config/block_requests_for_models_without_pricing';
-const setSwitch = async (name: string, on: boolean): Promise<void> => {
-  expect((await client.send('PATCH', '/update/ui_settings', { [name]: on })).status).toBe(200);
+const setSwitch = async (name: string, isOn: boolean): Promise<void> => {
+  expect((await client.send('PATCH', '/update/ui_settings', { [name]: isOn })).status).toBe(200);
 };
 const HUBS = ['/public/model_hub', '/public/v1/model_hub'] as const;
 
@@ -151,7 +151,8 @@ describe('blocking of models without a price', () => {
   const block = (enabled: boolean) => client.send('PATCH', BLOCK_PATH, { enabled });
   const refusal = (model: string) =>
     envelope(403, `The model ${model} has no price. Calls of models without a price are blocked.`, 'permission_error');
-  const call = (model: string, more: object = {}) => client.post('/v1/chat/completions', { ...chat(model), ...more });
+  const call = (model: string, members: object = {}) =>
+    client.post('/v1/chat/completions', { ...chat(model), ...members });
   afterEach(() => block(false));
 
   it('403: a call of a model without a price; 0 is a price', async () => {
@@ -198,8 +199,10 @@ it('the description of a switch states if it has no effect yet', async () => {
   const { properties } = body['field_schema'] as {
     readonly properties: Readonly<Record<string, { description: string }>>;
   };
-  const idle = Object.entries(properties).filter(([, { description }]) => description.endsWith(' Not in force yet.'));
-  expect(idle.map(([name]) => name)).toEqual([
+  const withoutEffect = Object.entries(properties).filter(([, { description }]) =>
+    description.endsWith(' Not in force yet.'),
+  );
+  expect(withoutEffect.map(([name]) => name)).toEqual([
     'forward_client_headers_to_llm_api',
     'forward_llm_provider_auth_headers',
     'disable_agents_for_internal_users',

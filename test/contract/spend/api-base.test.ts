@@ -53,7 +53,7 @@ describe.each([
     [`/spend/logs/ui?${DAYS}`, 'user'],
     ['/spend/logs/session/ui?session_id=', 'administrator'],
     ['/spend/logs/session/ui?session_id=', 'user'],
-  ])('%s, %s', async (path, caller) => {
+  ])('in %s, read by the %s', async (path, caller) => {
     const read = async (target: string): Promise<readonly Readonly<Record<string, unknown>>[]> => {
       const answer = await app.call('GET', target, undefined, { authorization: `Bearer ${keys[caller]}` });
       const body = (await answer.json()) as { readonly data?: [] } | [];
@@ -61,7 +61,7 @@ describe.each([
     };
     const [row] = await read('/spend/logs');
     const rows = await read(path.endsWith('=') ? `${path}${String(row?.['session_id'])}` : path);
-    expect(rows.map((one) => [one['model_group'], one['api_base']])).toEqual([
+    expect(rows.map((spendRow) => [spendRow['model_group'], spendRow['api_base']])).toEqual([
       ['gpt', isExposed || caller === 'administrator' ? base : ''],
     ]);
   });

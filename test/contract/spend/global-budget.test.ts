@@ -43,13 +43,13 @@ describe('the budget of all calls', () => {
   afterAll(() => calls.stop());
 
   it('counts the calls of every key and of the administrator, and refuses calls when the spend exceeds it', async () => {
-    const [one, other] = [await calls.newKey({}), await calls.newKey({ max_budget: 100 })];
+    const [firstKey, secondKey] = [await calls.newKey({}), await calls.newKey({ max_budget: 100 })];
     expect(await chatWith(calls, calls.app.adminKey)).toBe(200);
     expect(await globalSpend(calls)).toEqual([200, { spend: 1, max_budget: 2.5 }]);
-    expect([await chatWith(calls, one), await chatWith(calls, other)]).toEqual([200, 200]);
-    for (const key of [one, other, calls.app.adminKey])
+    expect([await chatWith(calls, firstKey), await chatWith(calls, secondKey)]).toEqual([200, 200]);
+    for (const key of [firstKey, secondKey, calls.app.adminKey])
       expect(await chatWith(calls, key)).toEqual(refusal('3.0', '2.5'));
-    expect(await chatWith(calls, one, 'free')).toBe(200);
+    expect(await chatWith(calls, firstKey, 'free')).toBe(200);
   });
 
   it('spend.total 200: the answer has spend and budget; the graph has both, and the end of the window', async () => {

@@ -73,7 +73,7 @@ const INVALID_USAGES = [
   '{"prompt_tokens":"10","completion_tokens":"10"}',
   '{"prompt_tokens":1.5,"completion_tokens":2}',
 ];
-const chatBody = (more: object = {}) => ({ model: 'm', messages: [{ role: 'user', content: PROMPT }], ...more });
+const chatBody = (members: object = {}) => ({ model: 'm', messages: [{ role: 'user', content: PROMPT }], ...members });
 const STREAM = { stream: true, stream_options: { include_usage: true } };
 
 describe('an answer without usage, or with an invalid usage', () => {

@@ -46,14 +46,14 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-const chunk = (delta: object, more: object = {}): string =>
+const chunk = (delta: object, members: object = {}): string =>
   `data: ${JSON.stringify({
     id: 'a',
     object: 'chat.completion.chunk',
     created: 1,
     model: 'm',
     choices: [{ index: 0, delta, finish_reason: null }],
-    ...more,
+    ...members,
   })}\n\n`;
 
 interface Row {
@@ -65,7 +65,8 @@ interface Row {
 }
 
 async function newKey(): Promise<string> {
-  const answer = await app.call('POST', '/key/generate', { key_alias: `key ${(keyCount += 1)}` });
+  keyCount += 1;
+  const answer = await app.call('POST', '/key/generate', { key_alias: `key ${keyCount}` });
   return ((await answer.json()) as { readonly key: string }).key;
 }
 
@@ -100,12 +101,12 @@ const answerAll = (): void =>
   });
 
 /** Makes the upstream refuse its first requests with a status, and answer later ones. */
-const failFirst = (first: number, status: number): void => {
+const failFirst = (failureCount: number, status: number): void => {
   let received = 0;
   upstream.answer((response) => {
     received += 1;
-    response.writeHead(received <= first ? status : 200, { 'content-type': 'application/json' });
-    response.end(received <= first ? '{"error":{"message":"broken"}}' : ANSWER);
+    response.writeHead(received <= failureCount ? status : 200, { 'content-type': 'application/json' });
+    response.end(received <= failureCount ? '{"error":{"message":"broken"}}' : ANSWER);
   });
 };
 

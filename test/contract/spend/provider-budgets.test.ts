@@ -246,8 +246,8 @@ describe('GET /provider/budgets', () => {
     await app.call('POST', '/user/new', { user_id: 'u', auto_create_key: false });
     const created = await app.call('POST', '/key/generate', { user_id: 'u' });
     const { key } = (await created.json()) as { readonly key: string };
-    const other = await app.call('GET', '/provider/budgets', undefined, { authorization: `Bearer ${key}` });
-    expect([other.status, await other.json()]).toEqual([
+    const ofUser = await app.call('GET', '/provider/budgets', undefined, { authorization: `Bearer ${key}` });
+    expect([ofUser.status, await ofUser.json()]).toEqual([
       401,
       { error: expect.objectContaining({ type: 'auth_error', param: 'None', code: '401' }) },
     ]);

@@ -10,8 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => calls.stop());
 
-async function send(method: string, path: string, body?: unknown, as = calls.app.adminKey) {
-  const answer = await calls.app.call(method, path, body, { authorization: `Bearer ${as}` });
+async function send(method: string, path: string, body?: unknown, key = calls.app.adminKey) {
+  const answer = await calls.app.call(method, path, body, { authorization: `Bearer ${key}` });
   return { status: answer.status, body: (await answer.json()) as Json };
 }
 const resetOverHttp = () => send('POST', '/global/spend/reset');
@@ -19,8 +19,8 @@ const DONE = {
   status: 200,
   body: { message: 'Spend for all API Keys and Teams reset successfully', status: 'success' },
 };
-const resetInGraph = async (as?: string) =>
-  (await send('POST', '/graphql', { query: 'mutation { resetAllSpend { keys teams } }' }, as)).body;
+const resetInGraph = async (key?: string) =>
+  (await send('POST', '/graphql', { query: 'mutation { resetAllSpend { keys teams } }' }, key)).body;
 
 // Each call costs 1 USD.
 
@@ -36,7 +36,7 @@ async function readSpend(id: string, key: string): Promise<Json> {
   const { team_info: teamInfo } = (await send('GET', `/team/info?team_id=${id}`)).body as { readonly team_info: Json };
   const query = '{ teams(first: 100) { nodes { teamId spendUsd totalSpendUsd } } }';
   const { teams } = (await send('POST', '/graphql', { query })).body['data'] as { readonly teams: { nodes: Json[] } };
-  const inGraph = teams.nodes.find((one) => one['teamId'] === id);
+  const inGraph = teams.nodes.find((team) => team['teamId'] === id);
   return {
     key: info['spend'],
     keyTotal: info['total_spend'],
@@ -45,7 +45,11 @@ async function readSpend(id: string, key: string): Promise<Json> {
     teamTotalInGraph: inGraph?.['totalSpendUsd'],
   };
 }
-const expectSpend = (id: string, key: string, spend: number, total: number): Promise<void> =>
+const expectSpend = (
+  id: string,
+  key: string,
+  { spend, total }: { readonly spend: number; readonly total: number },
+): Promise<void> =>
   vi.waitFor(async () => {
     const inGraph = { teamInGraph: String(spend), teamTotalInGraph: String(total) };
     expect(await readSpend(id, key)).toEqual({ key: spend, keyTotal: total, team: spend, ...inGraph });
@@ -74,18 +78,18 @@ describe('spend.reset 200', () => {
     const key = await createTeam(id, { max_budget: 1.5 });
     for (const _ of [1, 2]) expect((await calls.chat(key)).status).toBe(200);
     expect(await chat(key)).toEqual(refusedBy(`Team=${id}`, '2.0', '1.5'));
-    await expectSpend(id, key, 2, 2);
+    await expectSpend(id, key, { spend: 2, total: 2 });
     await reset();
-    await expectSpend(id, key, 0, 2);
+    await expectSpend(id, key, { spend: 0, total: 2 });
     for (const _ of [1, 2]) expect((await calls.chat(key)).status).toBe(200);
     expect(await chat(key)).toEqual(refusedBy(`Team=${id}`, '2.0', '1.5'));
-    await expectSpend(id, key, 2, 4);
+    await expectSpend(id, key, { spend: 2, total: 4 });
     await calls.restart();
     expect(await chat(key)).toEqual(refusedBy(`Team=${id}`, '2.0', '1.5'));
     expect(await resetOverHttp()).toEqual(DONE);
     await calls.restart();
     expect((await calls.chat(key)).status).toBe(200);
-    await expectSpend(id, key, 1, 5);
+    await expectSpend(id, key, { spend: 1, total: 5 });
     // The next case counts the rows that its own reset changes.
     expect(await resetOverHttp()).toEqual(DONE);
   });
@@ -93,27 +97,27 @@ describe('spend.reset 200', () => {
   it('counts an active call in the new spend', async () => {
     const key = await createTeam('flying', { max_budget: 10 }, { max_budget: 2 });
     expect((await calls.chat(key)).status).toBe(200);
-    await expectSpend('flying', key, 1, 1);
+    await expectSpend('flying', key, { spend: 1, total: 1 });
     const arrived = Promise.withResolvers<ServerResponse>();
     calls.upstream.answer((response) => arrived.resolve(response));
     const pendingCall = chat(key);
     const response = await arrived.promise;
     expect(await resetOverHttp()).toEqual(DONE);
-    await expectSpend('flying', key, 0, 1);
+    await expectSpend('flying', key, { spend: 0, total: 1 });
     calls.upstreamUses(2);
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(calls.answerOf(2));
     expect((await pendingCall).status).toBe(200);
-    await expectSpend('flying', key, 1, 2);
+    await expectSpend('flying', key, { spend: 1, total: 2 });
     expect((await calls.chat(key)).status).toBe(200);
     expect(await chat(key)).toEqual(refusedBy(`Key=flying (sk-...${key.slice(-4)})`, '2.0', '2.0'));
-    await expectSpend('flying', key, 2, 3);
+    await expectSpend('flying', key, { spend: 2, total: 3 });
   });
 
   it('resets more keys than one page, and changes no row without spend', async () => {
-    const many = 502;
+    const keyCount = 502;
     expect(await resetOverHttp()).toEqual(DONE);
-    await Promise.all(Array.from({ length: many }, () => calls.newKey({ spend: 0.5 })));
+    await Promise.all(Array.from({ length: keyCount }, () => calls.newKey({ spend: 0.5 })));
     await createTeam('idle', { max_budget: 1 });
     const before = await send('GET', '/team/info?team_id=idle');
     expect(await resetInGraph()).toEqual({ data: { resetAllSpend: { keys: many, teams: 0 } } });
@@ -125,9 +129,9 @@ describe('spend.reset 200', () => {
     const windows = { budget_limits: [{ budget_duration: '30d', max_budget: 1 }] };
     const key = await createTeam('windowed', windows);
     expect((await calls.chat(key)).status).toBe(200);
-    await expectSpend('windowed', key, 1, 1);
+    await expectSpend('windowed', key, { spend: 1, total: 1 });
     expect(await resetOverHttp()).toEqual(DONE);
-    await expectSpend('windowed', key, 0, 1);
+    await expectSpend('windowed', key, { spend: 0, total: 1 });
     expect(await chat(key)).toMatchObject({
       status: 422,
       body: { error: { message: expect.stringContaining('Team=windowed over 30d budget.') as string } },
@@ -137,7 +141,7 @@ describe('spend.reset 200', () => {
   it('adds an entry with its author to the audit log', async () => {
     const key = await createTeam('logged', {});
     await calls.chat(key);
-    await expectSpend('logged', key, 1, 1);
+    await expectSpend('logged', key, { spend: 1, total: 1 });
     expect(await resetOverHttp()).toEqual(DONE);
     const { body } = await send('GET', '/audit?table_name=LiteLLM_TeamTable&action=updated&object_id=logged');
     expect(body['audit_logs']).toMatchObject([

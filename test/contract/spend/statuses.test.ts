@@ -158,8 +158,8 @@ describe('spend.logs, spend.total and similar routes', () => {
     };
     userKey = await newKey({ user_id: 'user-1', team_id: 'team-1' });
     plainKey = await newKey({});
-    const chat = async (key: string, more: object): Promise<void> => {
-      const body = { model: 'demo', messages: [{ role: 'user', content: 'hi' }], ...more };
+    const chat = async (key: string, members: object): Promise<void> => {
+      const body = { model: 'demo', messages: [{ role: 'user', content: 'hi' }], ...members };
       const headers = { authorization: `Bearer ${key}`, 'user-agent': 'tester/1.0' };
       expect((await app.call('POST', '/v1/chat/completions', body, headers)).status).toBe(200);
     };
@@ -215,14 +215,14 @@ describe('spend.logs, spend.total and similar routes', () => {
     const call = data.find((row) => row['user'] !== 'user-1');
     expect(call?.['session_id']).toMatch(/^[0-9a-f]{32}$/);
     const page = { data: [call], total: 1, page: 1, page_size: 50, total_pages: 1 };
-    const named = `session_id=${String(call?.['session_id'])}`;
-    expect(await send(`GET /spend/logs/session/ui?${named}`, app.adminKey)).toEqual([200, page]);
-    expect(await send(`GET /spend/logs/ui?${TIMES}&${named}`, app.adminKey)).toEqual([
+    const sessionQuery = `session_id=${String(call?.['session_id'])}`;
+    expect(await send(`GET /spend/logs/session/ui?${sessionQuery}`, app.adminKey)).toEqual([200, page]);
+    expect(await send(`GET /spend/logs/ui?${TIMES}&${sessionQuery}`, app.adminKey)).toEqual([
       200,
       { ...page, total_is_capped: false },
     ]);
     const ids = { request_id: call?.['request_id'], session_id: call?.['session_id'] };
-    expect(await send(`GET /spend/logs?${named}`, app.adminKey)).toEqual([200, [expect.objectContaining(ids)]]);
+    expect(await send(`GET /spend/logs?${sessionQuery}`, app.adminKey)).toEqual([200, [expect.objectContaining(ids)]]);
   });
 
   it('spend.content 200: messages, response and request of a call', async () => {

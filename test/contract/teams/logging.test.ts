@@ -44,10 +44,10 @@ const { app, send, post, get, user, key } = tenancyClient({
 });
 
 const VARS = { langfuse_public_key: 'pk-1', langfuse_secret_key: 'sk-langfuse-1' };
-const langfuse = (more: object = {}) => ({
+const langfuse = (vars: object = {}) => ({
   callback_name: 'langfuse',
   callback_type: 'success',
-  callback_vars: { ...VARS, ...more },
+  callback_vars: { ...VARS, ...vars },
 });
 async function createTeam(id: string): Promise<void> {
   expect((await post('/team/new', { team_id: id })).status).toBe(200);
@@ -177,12 +177,12 @@ describe('callbacks of a team', () => {
   it('receive the calls of only their team, until logging is disabled', async () => {
     await createTeam('log-live');
     await createTeam('log-other');
-    const [own, other] = [await key({ team_id: 'log-live' }), await key({ team_id: 'log-other' })];
+    const [ownKey, otherKey] = [await key({ team_id: 'log-live' }), await key({ team_id: 'log-other' })];
     await post('/team/log-live/callback', langfuse({ langfuse_host: `${address}/` }));
     const langsmith = { langsmith_api_key: 'ls-1', langsmith_project: 'p1', langsmith_base_url: address };
     await post('/team/log-live/callback', { callback_name: 'langsmith', callback_vars: langsmith });
-    expect((await post('/v1/chat/completions', chat(), other)).status).toBe(200);
-    expect((await post('/v1/chat/completions', chat(), own)).status).toBe(200);
+    expect((await post('/v1/chat/completions', chat(), otherKey)).status).toBe(200);
+    expect((await post('/v1/chat/completions', chat(), ownKey)).status).toBe(200);
     await expect.poll(() => received.length, POLLING).toBe(2);
     expect(received.map(({ url }) => url).toSorted()).toEqual(['/api/public/otel/v1/traces', '/otel/v1/traces']);
     const basic = `Basic ${Buffer.from('pk-1:sk-langfuse-1').toString('base64')}`;
@@ -200,7 +200,7 @@ describe('callbacks of a team', () => {
     expect(await (await fetch(`${app().url}/metrics`)).text()).toContain('lensgate_team_export_waiting_spans 0');
     received.length = 0;
     expect((await send('POST', '/team/log-live/disable_logging')).status).toBe(200);
-    expect((await post('/v1/chat/completions', chat(), own)).status).toBe(200);
+    expect((await post('/v1/chat/completions', chat(), ownKey)).status).toBe(200);
     await createTeam('log-marker');
     // The marker has the same destination: a span of the disabled team would arrive no later.
     await post('/team/log-marker/callback', langfuse({ langfuse_host: `${address}/` }));
@@ -214,7 +214,11 @@ describe('callbacks in the metadata of a team', () => {
   const SEND_AGAIN = 'A changed callback needs its secrets again. A redacted secret is refused.';
   const hidden = { langfuse_public_key: 'REDACTED', langfuse_secret_key: 'REDACTED' };
   const update = (id: string, logging: unknown) => post('/team/update', { team_id: id, metadata: { logging } });
-  const entry = (vars: object, more: object = {}) => ({ callback_name: 'langfuse', callback_vars: vars, ...more });
+  const entry = (vars: object, members: object = {}) => ({
+    callback_name: 'langfuse',
+    callback_vars: vars,
+    ...members,
+  });
 
   it('keep a redacted secret only if the name and the address of the callback are unchanged', async () => {
     await createTeam('log-kept');
@@ -252,10 +256,10 @@ describe('callbacks in the metadata of a team', () => {
         Array.from({ length: 9 }, () => entry(VARS)),
       ),
     ).toEqual(envelope(400, 'A team has at most 8 callbacks.'));
-    const long = { ...VARS, langfuse_secret_key: 'x'.repeat(4_097) };
+    const longSecret = { ...VARS, langfuse_secret_key: 'x'.repeat(4_097) };
     const tooLong = envelope(400, 'langfuse_secret_key has more than 4096 characters.');
-    expect(await update('log-bounds', [entry(long)])).toEqual(tooLong);
-    expect(await post('/team/log-bounds/callback', langfuse(long))).toEqual(tooLong);
+    expect(await update('log-bounds', [entry(longSecret)])).toEqual(tooLong);
+    expect(await post('/team/log-bounds/callback', langfuse(longSecret))).toEqual(tooLong);
     expect(await post('/team/log-bounds/callback', langfuse({ constructor: 'x' }))).toEqual(
       envelope(
         400,

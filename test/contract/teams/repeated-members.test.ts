@@ -29,6 +29,6 @@ it('teams.create 200: a caller who lists itself by email is a member once, with 
   const members = [{ user_email: 'boss@x.org', role: 'user' }];
   const { status, body } = await post('/team/new', { organization_id: 'o', members_with_roles: members }, key);
   expect(status).toBe(200);
-  const roles = (body['members_with_roles'] as readonly Json[]).map((one) => [one['user_id'], one['role']]);
+  const roles = (body['members_with_roles'] as readonly Json[]).map((member) => [member['user_id'], member['role']]);
   expect(roles).toEqual([['boss', 'user']]);
 });

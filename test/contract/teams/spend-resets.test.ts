@@ -15,8 +15,8 @@ async function send(method: string, path: string, body?: unknown, key = calls.ap
   return { status: answer.status, body: (await answer.json()) as Json };
 }
 const pathOf = (team: string, user: string): string => `/team/${team}/member/${user}/reset_spend`;
-const reset = (team: string, user: string, to: unknown, key?: string) =>
-  send('POST', pathOf(team, user), { reset_to: to }, key);
+const reset = (team: string, user: string, amount: unknown, key?: string) =>
+  send('POST', pathOf(team, user), { reset_to: amount }, key);
 
 // Each call costs 1 USD.
 
@@ -33,19 +33,23 @@ async function readSpend(id: string): Promise<Json> {
   const { team_memberships: members } = (await send('GET', `/team/info?team_id=${id}`)).body as {
     readonly team_memberships: readonly Json[];
   };
-  const { spend, total_spend: total } = members.find((one) => one['user_id'] === id) ?? {};
+  const { spend, total_spend: total } = members.find((member) => member['user_id'] === id) ?? {};
   const query = '{ teams(first: 50) { nodes { teamId totalSpendUsd members { userId spendUsd } } } }';
   const { teams } = (await send('POST', '/graphql', { query })).body['data'] as { readonly teams: { nodes: Json[] } };
-  const team = teams.nodes.find((one) => one['teamId'] === id);
-  const inGraph = (team?.['members'] as readonly Json[] | undefined)?.find((one) => one['userId'] === id);
+  const team = teams.nodes.find((node) => node['teamId'] === id);
+  const inGraph = (team?.['members'] as readonly Json[] | undefined)?.find((member) => member['userId'] === id);
   return { spend, total, inGraph: inGraph?.['spendUsd'], ofTeam: team?.['totalSpendUsd'] };
 }
-const expectSpend = (id: string, spend: number, total: number): Promise<void> =>
+const expectSpend = (id: string, { spend, total }: { readonly spend: number; readonly total: number }): Promise<void> =>
   vi.waitFor(async () => {
     expect(await readSpend(id)).toEqual({ spend, total, inGraph: String(spend), ofTeam: String(total) });
   }, POLLING);
 
-const resetAnswer = (id: string, spend: number, previous: number, max: number | null = 2) => ({
+/** Answer to a reset, with the spend after and before it, and the budget of the member. */
+const resetAnswer = (
+  id: string,
+  { spend, previous, max = 2 }: { readonly spend: number; readonly previous: number; readonly max?: number | null },
+) => ({
   status: 200,
   body: { team_id: id, user_id: id, spend, previous_spend: previous, max_budget: max },
 });
@@ -65,17 +69,17 @@ describe('teamMembers.resetSpend 200', () => {
     const key = await newMember('over');
     for (const _ of [1, 2]) expect((await calls.chat(key)).status).toBe(200);
     expect(await chat(key)).toEqual(refusal('over'));
-    await expectSpend('over', 2, 2);
-    expect(await reset('over', 'over', 1)).toEqual(resetAnswer('over', 1, 2));
-    await expectSpend('over', 1, 2);
+    await expectSpend('over', { spend: 2, total: 2 });
+    expect(await reset('over', 'over', 1)).toEqual(resetAnswer('over', { spend: 1, previous: 2 }));
+    await expectSpend('over', { spend: 1, total: 2 });
     // The budget counts from the reset value.
     expect((await calls.chat(key)).status).toBe(200);
     expect(await chat(key)).toEqual(refusal('over'));
-    await expectSpend('over', 2, 3);
-    expect(await reset('over', 'over', 0)).toEqual(resetAnswer('over', 0, 2));
+    await expectSpend('over', { spend: 2, total: 3 });
+    expect(await reset('over', 'over', 0)).toEqual(resetAnswer('over', { spend: 0, previous: 2 }));
     expect((await calls.chat(key)).status).toBe(200);
     // The spend of the team and of the key is not reset.
-    await expectSpend('over', 1, 4);
+    await expectSpend('over', { spend: 1, total: 4 });
     const { body } = await send('GET', `/key/info?key=${key}`);
     expect((body['info'] as Json)['spend']).toBe(4);
   });
@@ -84,10 +88,10 @@ describe('teamMembers.resetSpend 200', () => {
     const key = await newMember('kept', { team_member_budget: 9, team_member_budget_duration: '30d' });
     await calls.chat(key);
     await calls.chat(key);
-    await expectSpend('kept', 2, 2);
-    expect(await reset('kept', 'kept', 0.5)).toEqual(resetAnswer('kept', 0.5, 2, 9));
+    await expectSpend('kept', { spend: 2, total: 2 });
+    expect(await reset('kept', 'kept', 0.5)).toEqual(resetAnswer('kept', { spend: 0.5, previous: 2, max: 9 }));
     await calls.restart();
-    await expectSpend('kept', 0.5, 2);
+    await expectSpend('kept', { spend: 0.5, total: 2 });
     const { team_info: info } = (await send('GET', '/team/info?team_id=kept')).body as {
       readonly team_info: { readonly metadata: Readonly<Record<string, string>> };
     };
@@ -99,14 +103,14 @@ describe('teamMembers.resetSpend 200', () => {
       expect((await readSpend('kept'))['spend']).toBe(0);
     }, POLLING);
     await calls.chat(key);
-    await expectSpend('kept', 1, 3);
+    await expectSpend('kept', { spend: 1, total: 3 });
     expect(await reset('kept', 'kept', 2)).toEqual(detail(400, 'reset_to must be <= current spend'));
-    expect(await reset('kept', 'kept', 0)).toEqual(resetAnswer('kept', 0, 1, 9));
+    expect(await reset('kept', 'kept', 0)).toEqual(resetAnswer('kept', { spend: 0, previous: 1, max: 9 }));
   });
 
   it('the answer has a null budget for a member without one, and the reset is in the audit log', async () => {
     await newMember('free', {});
-    expect(await reset('free', 'free', 0)).toEqual(resetAnswer('free', 0, 0, null));
+    expect(await reset('free', 'free', 0)).toEqual(resetAnswer('free', { spend: 0, previous: 0, max: null }));
     const { body } = await send('GET', '/audit?table_name=LiteLLM_TeamMembership&action=updated&sort_order=desc');
     const [entry] = body['audit_logs'] as readonly Json[];
     const row = { team_id: 'free', user_id: 'free' };
@@ -121,7 +125,9 @@ describe('teamMembers.resetSpend 200', () => {
     await newMember('led');
     await calls.manage('/user/new', { user_id: 'leader', auto_create_key: false });
     await calls.manage('/team/member_add', { team_id: 'led', member: { role: 'admin', user_id: 'leader' } });
-    expect(await reset('led', 'led', 0, await calls.newKey({ user_id: 'leader' }))).toEqual(resetAnswer('led', 0, 0));
+    expect(await reset('led', 'led', 0, await calls.newKey({ user_id: 'leader' }))).toEqual(
+      resetAnswer('led', { spend: 0, previous: 0 }),
+    );
   });
 });
 

@@ -4,7 +4,7 @@ import { chat, detail, envelope, type Json, tenancyClient } from '../../support/
 const { send, get, post, user, key } = tenancyClient();
 
 /** Creates a team. The administrator `default_user_id` creates the team and becomes its member. */
-const createTeam = (id: string, more: object = {}) => post('/team/new', { team_id: id, ...more });
+const createTeam = (id: string, members: object = {}) => post('/team/new', { team_id: id, ...members });
 const infoOf = async (id: string): Promise<Json> => (await get(`/team/info?team_id=${id}`)).body;
 const notFound = (status: number) => detail(status, 'Team not found, passed team_id=none');
 
@@ -69,10 +69,10 @@ describe('teams', () => {
 
   it('teams.info 200, 403, 404 and 422: a member, another user, an unknown team, no id', async () => {
     await createTeam('read');
-    const [member, other] = [await user({ user_id: 'in', teams: ['read'] }), await user({ user_id: 'out' })];
-    expect((await get('/team/info?team_id=read', member)).status).toBe(200);
+    const [memberKey, otherKey] = [await user({ user_id: 'in', teams: ['read'] }), await user({ user_id: 'out' })];
+    expect((await get('/team/info?team_id=read', memberKey)).status).toBe(200);
     expect((await get('/team/info?team_id=read', await key({ team_id: 'read' }))).status).toBe(200);
-    expect(await get('/team/info?team_id=read', other)).toEqual(
+    expect(await get('/team/info?team_id=read', otherKey)).toEqual(
       envelope(403, 'User=out not authorized to access this team=read', 'auth_error', 'None'),
     );
     expect(await get('/team/info?team_id=none')).toEqual(
@@ -196,10 +196,10 @@ describe('calls with the keys of teams and users', () => {
 
   it('the models of a user limit those of its keys without a team', async () => {
     await post('/user/new', { user_id: 'bound', auto_create_key: false, models: ['other'] });
-    const [own, inTeam] = [await key({ user_id: 'bound' }), await key({ user_id: 'bound', team_id: 'alias' })];
-    const { status, body } = await post('/v1/chat/completions', chat(), own);
+    const [ownKey, teamKey] = [await key({ user_id: 'bound' }), await key({ user_id: 'bound', team_id: 'alias' })];
+    const { status, body } = await post('/v1/chat/completions', chat(), ownKey);
     expect([status, (body['error'] as Json)['type']]).toEqual([403, 'user_model_access_denied']);
-    expect((await post('/v1/chat/completions', chat(), inTeam)).status).toBe(200);
+    expect((await post('/v1/chat/completions', chat(), teamKey)).status).toBe(200);
   });
 });
 
@@ -290,7 +290,7 @@ describe('members of a team', () => {
     const { body } = await post('/team/member_delete', { team_id: 'add', user_id: 'a3' });
     expect(body['members_with_roles']).toHaveLength(3);
     await post('/team/member_delete', { team_id: 'add', user_email: 'A2@x.org' });
-    expect(((await infoOf('add'))['team_memberships'] as readonly Json[]).map((one) => one['user_id'])).toEqual([
+    expect(((await infoOf('add'))['team_memberships'] as readonly Json[]).map((member) => member['user_id'])).toEqual([
       'default_user_id',
       'a1',
     ]);

@@ -39,7 +39,7 @@ describe('teamMembers.update 200: a temporary increase of the budget of a member
     const { team_memberships: memberships } = (await get('/team/info?team_id=own')).body as {
       readonly team_memberships: readonly Json[];
     };
-    expect(memberships.find((one) => one['user_id'] === 'ann')).toMatchObject({
+    expect(memberships.find((membership) => membership['user_id'] === 'ann')).toMatchObject({
       litellm_budget_table: increaseUntil(2999),
     });
     await update('ann', increaseUntil(2020));

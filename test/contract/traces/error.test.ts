@@ -3,7 +3,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 import { statusAndBody, as, makeKey, otlpExport, otlpSpan, send, TRACE_ID } from './trace-client.ts';
 
 /** Characters of two bytes each: parts are counted in characters, not in bytes. */
-const LONG = 'äöü'.repeat(10_900);
+const LONG_ERROR = 'äöü'.repeat(10_900);
 const PART = 16_384;
 
 let app: TestApp;
@@ -13,7 +13,7 @@ beforeAll(async () => {
   key = await makeKey(app);
   const failure = (message: string) => ({ status: { code: 2, message } });
   const spans = [
-    otlpSpan('1', 0, 1, {}, failure(LONG)),
+    otlpSpan('1', 0, 1, {}, failure(LONG_ERROR)),
     otlpSpan('2', 0, 1, {}, failure('no such order')),
     otlpSpan('3', 0, 1),
     otlpSpan('4', 0, 1, {}, failure('x'.repeat(70_000))),
@@ -42,15 +42,15 @@ describe('traces.error 200', () => {
       200,
       {
         span_id: '1'.repeat(16),
-        message: LONG.slice(0, PART),
-        total_chars: LONG.length,
+        message: LONG_ERROR.slice(0, PART),
+        total_chars: LONG_ERROR.length,
         next_cursor: expect.stringMatching(/^[\w-]+$/),
       },
     ]);
     const { next_cursor: cursor } = first as { next_cursor: string };
     expect(await read('1', `cursor=${cursor}`)).toEqual([
       200,
-      { span_id: '1'.repeat(16), message: LONG.slice(PART), total_chars: LONG.length, next_cursor: null },
+      { span_id: '1'.repeat(16), message: LONG_ERROR.slice(PART), total_chars: LONG_ERROR.length, next_cursor: null },
     ]);
   });
 
@@ -68,15 +68,18 @@ describe('traces.error 200', () => {
   });
 });
 
-it.each(['nonsense', cursorOf(7), cursorOf([1]), cursorOf([0, LONG.length]), cursorOf([LONG.length, LONG.length])])(
-  'traces.error 400: an invalid cursor: %s',
-  async (cursor) => {
-    expect(await read('1', `cursor=${cursor}`)).toEqual([400, { detail: 'Invalid cursor.' }]);
-  },
-);
+it.each([
+  'nonsense',
+  cursorOf(7),
+  cursorOf([1]),
+  cursorOf([0, LONG_ERROR.length]),
+  cursorOf([LONG_ERROR.length, LONG_ERROR.length]),
+])('traces.error 400: an invalid cursor: %s', async (cursor) => {
+  expect(await read('1', `cursor=${cursor}`)).toEqual([400, { detail: 'Invalid cursor.' }]);
+});
 
 it('traces.error 409: a cursor from before the error text changed', async () => {
-  expect(await read('1', `cursor=${cursorOf([1, LONG.length + 1])}`)).toEqual([
+  expect(await read('1', `cursor=${cursorOf([1, LONG_ERROR.length + 1])}`)).toEqual([
     409,
     {
       detail: {

@@ -43,8 +43,8 @@ function seeds(): { readonly protobuf: readonly Uint8Array[]; readonly JSON: rea
     return resourceSpans.flatMap(({ scopeSpans, ...resource }) =>
       scopeSpans.flatMap(({ spans, ...scope }) =>
         Array.from({ length: Math.ceil(spans.length / SEED_SPANS) }, (_, part) => {
-          const some = spans.slice(part * SEED_SPANS, (part + 1) * SEED_SPANS);
-          return { resourceSpans: [{ ...resource, scopeSpans: [{ ...scope, spans: some }] }] };
+          const partSpans = spans.slice(part * SEED_SPANS, (part + 1) * SEED_SPANS);
+          return { resourceSpans: [{ ...resource, scopeSpans: [{ ...scope, spans: partSpans }] }] };
         }),
       ),
     );

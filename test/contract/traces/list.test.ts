@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { statusAndBody, otlpExport, otlpSpan, send, START_MS } from './trace-client.ts';
 
-const TRACES = 51;
+const TRACE_COUNT = 51;
 const idOf = (index: number): string => (index + 1).toString(16).padStart(32, '0');
 
 interface ListBody {
@@ -14,14 +14,14 @@ let app: TestApp;
 beforeAll(async () => {
   app = await startApp();
   // The newest two start in the same millisecond, so their refs define the order.
-  const starts = Array.from({ length: TRACES }, (_, index) => Math.min(index, TRACES - 2));
+  const starts = Array.from({ length: TRACE_COUNT }, (_, index) => Math.min(index, TRACE_COUNT - 2));
   await send(app, otlpExport(...starts.map((from, index) => otlpSpan('1', from, 1, {}, { traceId: idOf(index) }))));
 });
 afterAll(() => app.stop());
 
 const list = async (query: string): Promise<ListBody> => (await app.call('GET', `/v1/traces?${query}`)).json();
 const answerTo = (query: string) => statusAndBody(app.call('GET', `/v1/traces?${query}`));
-const WHOLE_WINDOW = `start_ms=${START_MS}&end_ms=${START_MS + TRACES}`;
+const WHOLE_WINDOW = `start_ms=${START_MS}&end_ms=${START_MS + TRACE_COUNT}`;
 
 describe('traces.list 200: paging', () => {
   it('returns fifty traces per page, newest first, each trace once', async () => {
@@ -30,13 +30,13 @@ describe('traces.list 200: paging', () => {
     expect([first.data.length, second.data.length, second.next_cursor]).toEqual([50, 1, null]);
     expect(first.next_cursor).toMatch(/^[\w-]+$/);
     const ids = [...first.data, ...second.data].map(({ trace_id }) => trace_id);
-    expect(ids.slice(2)).toEqual(Array.from({ length: TRACES - 2 }, (_, index) => idOf(TRACES - 3 - index)));
+    expect(ids.slice(2)).toEqual(Array.from({ length: TRACE_COUNT - 2 }, (_, index) => idOf(TRACE_COUNT - 3 - index)));
     const [newest, next] = first.data;
     expect((newest?.trace_ref ?? '') > (next?.trace_ref ?? '')).toBe(true);
   });
 
   it('a full last page is followed by an empty one', async () => {
-    const full = await list(`start_ms=${START_MS + 1}&end_ms=${START_MS + TRACES}`);
+    const full = await list(`start_ms=${START_MS + 1}&end_ms=${START_MS + TRACE_COUNT}`);
     expect(full.data).toHaveLength(50);
     expect(await list(`cursor=${full.next_cursor}`)).toEqual({ data: [], next_cursor: null });
   });
@@ -44,7 +44,7 @@ describe('traces.list 200: paging', () => {
   it('the cursor contains its window, and the same window may be sent with it', async () => {
     const { next_cursor: cursor } = await list(WHOLE_WINDOW);
     expect((await list(`cursor=${cursor}`)).data).toHaveLength(1);
-    expect((await list(`end_ms=${START_MS + TRACES}&cursor=${cursor}`)).data).toHaveLength(1);
+    expect((await list(`end_ms=${START_MS + TRACE_COUNT}&cursor=${cursor}`)).data).toHaveLength(1);
   });
 
   it('the window includes its start and not its end', async () => {

@@ -31,12 +31,15 @@ const refsOf = async (key: string) => {
 
 describe('traces.list 200: the owner of a trace', () => {
   it('administrators see two traces if two teams sent the same id, and each team sees its own', async () => {
-    const [one, two] = [await makeKey(app, { team_id: 'team-1' }), await makeKey(app, { team_id: 'team-2' })];
+    const [firstKey, secondKey] = [
+      await makeKey(app, { team_id: 'team-1' }),
+      await makeKey(app, { team_id: 'team-2' }),
+    ];
     const viewer = await makeKey(app, { user_role: 'proxy_admin_viewer' });
-    for (const key of [one, two]) expect((await send(app, workedExample, as(key))).status).toBe(200);
-    const refs = [refFor(one, 'team-1'), refFor(two, 'team-2')];
+    for (const key of [firstKey, secondKey]) expect((await send(app, workedExample, as(key))).status).toBe(200);
+    const refs = [refFor(firstKey, 'team-1'), refFor(secondKey, 'team-2')];
     expect(new Set(refs).size).toBe(2);
-    expect([await refsOf(one), await refsOf(two)]).toEqual([[refs[0]], [refs[1]]]);
+    expect([await refsOf(firstKey), await refsOf(secondKey)]).toEqual([[refs[0]], [refs[1]]]);
     for (const admin of [app.adminKey, viewer]) expect((await refsOf(admin)).toSorted()).toEqual(refs.toSorted());
   });
 
@@ -50,14 +53,14 @@ describe('traces.list 200: the owner of a trace', () => {
       const owner = { teamId: teams[index] ?? null, keyHash: keyGenerator.hash(key) };
       return { traceRef: traceRefOf(owner, traceId), ...owner };
     });
-    const [one, two, withoutTeam] = owners;
+    const [teamM, teamN, withoutTeam] = owners;
     const query = `{ trace(id: "${traceId}") { teamId keyHash team { teamId } owners { traceRef teamId keyHash } } }`;
     const inGraph = async (key: string) => {
       const [, answer] = await statusAndBody(app.call('POST', '/graphql', { query }, as(key)));
       return (answer as { readonly data: { readonly trace: unknown } }).data.trace;
     };
-    const inRest = async (key: string, more = '') => {
-      const [, answer] = await statusAndBody(app.call('GET', `/v1/traces/${traceId}${more}`, undefined, as(key)));
+    const inRest = async (key: string, search = '') => {
+      const [, answer] = await statusAndBody(app.call('GET', `/v1/traces/${traceId}${search}`, undefined, as(key)));
       return (answer as { readonly summary: { readonly owners?: unknown } }).summary.owners;
     };
     const viewer = await makeKey(app, { user_role: 'proxy_admin_viewer' });
@@ -67,16 +70,16 @@ describe('traces.list 200: the owner of a trace', () => {
         teamId: null,
         keyHash: null,
         team: null,
-        owners: [withoutTeam, one, two],
+        owners: [withoutTeam, teamM, teamN],
       });
-      const ownerRows = [withoutTeam, one, two].map((owner) => ({
+      const ownerRows = [withoutTeam, teamM, teamN].map((owner) => ({
         trace_ref: owner?.traceRef,
         team_id: owner?.teamId,
         api_key_hash: owner?.keyHash,
       }));
       expect(await inRest(admin)).toEqual(ownerRows);
       expect(await inRest(admin, '?page_size=1')).toEqual(ownerRows);
-      expect(await inRest(admin, `?trace_ref=${one?.traceRef}`)).toBeUndefined();
+      expect(await inRest(admin, `?trace_ref=${teamM?.traceRef}`)).toBeUndefined();
     }
     for (const [index, key] of keys.entries()) {
       const { teamId, keyHash } = owners[index] ?? { teamId: null, keyHash: null };

@@ -5,14 +5,14 @@ import type { Json } from '../../support/tenancy-client.ts';
 
 const { send, key, ingest } = lensClient();
 const PATH = '/v1/traces/query';
-// One run each. The second argument is the seed of its texts.
-const [ADMIN_RUNS, USER_RUNS] = [syntheticRuns(1, 61), syntheticRuns(1, 62)];
+// One agent run each. The second argument is the seed of its texts.
+const [ADMIN_AGENT_RUNS, USER_AGENT_RUNS] = [syntheticRuns(1, 61), syntheticRuns(1, 62)];
 let userKey = '';
 
 beforeAll(async () => {
-  await ingest(ADMIN_RUNS);
+  await ingest(ADMIN_AGENT_RUNS);
   userKey = (await key({})).key;
-  await send('POST', '/v1/traces', exportOf(USER_RUNS, Date.now() - 3_600_000), userKey);
+  await send('POST', '/v1/traces', exportOf(USER_AGENT_RUNS, Date.now() - 3_600_000), userKey);
 });
 
 const detail = (status: number, text: unknown) => ({ status, body: { detail: text } });
@@ -23,7 +23,7 @@ describe('SQL over traces', () => {
     const row = (traceId: string | undefined) => ({ trace_id: traceId, status: expect.any(String) });
     expect(await send('POST', PATH, { sql: SQL }, userKey)).toEqual({
       status: 200,
-      body: { data: [row(USER_RUNS[0]?.traceId)] },
+      body: { data: [row(USER_AGENT_RUNS[0]?.traceId)] },
     });
     expect((await send('POST', PATH, { sql: SQL })).body['data']).toHaveLength(2);
   });

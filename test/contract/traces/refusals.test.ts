@@ -155,17 +155,17 @@ describe('404', () => {
   it('traces.get, traces.span, traces.error 404: traces of other owners', async () => {
     const team = await makeKey(app, { team_id: 'team-1' });
     const sameTeam = await makeKey(app, { team_id: 'team-1' });
-    const loner = await makeKey(app);
+    const keyWithoutTeam = await makeKey(app);
     const others = [await makeKey(app, { team_id: 'team-2' }), await makeKey(app)];
     const traceId = '5'.repeat(32);
     const otherTrace = '6'.repeat(32);
     await send(app, otlpExport(otlpSpan('1', 0, 1, {}, { traceId })), as(team));
-    await send(app, otlpExport(otlpSpan('1', 0, 1, {}, { traceId: otherTrace })), as(loner));
+    await send(app, otlpExport(otlpSpan('1', 0, 1, {}, { traceId: otherTrace })), as(keyWithoutTeam));
     expect((await get(`/v1/traces/${traceId}`, as(sameTeam)))[0]).toBe(200);
-    expect((await get(`/v1/traces/${otherTrace}`, as(loner)))[0]).toBe(200);
+    expect((await get(`/v1/traces/${otherTrace}`, as(keyWithoutTeam)))[0]).toBe(200);
     const withoutAccess: readonly (readonly [string, string])[] = [
       ...others.flatMap((key) => [[key, traceId] as const, [key, otherTrace] as const]),
-      [loner, traceId],
+      [keyWithoutTeam, traceId],
       [team, otherTrace],
     ];
     for (const [key, id] of withoutAccess) {

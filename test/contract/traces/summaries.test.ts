@@ -51,16 +51,16 @@ const summary = (ref: string) => ({
 });
 
 it('traces.list and traces.get 200: two teams that send the worked example twice each see their own trace once', async () => {
-  const [one, two] = [await makeKey(app, { team_id: 'team-1' }), await makeKey(app, { team_id: 'team-2' })];
-  const [first, second] = [refFor(one, 'team-1'), refFor(two, 'team-2')];
-  for (const key of [one, two, one, two])
+  const [firstKey, secondKey] = [await makeKey(app, { team_id: 'team-1' }), await makeKey(app, { team_id: 'team-2' })];
+  const [firstRef, secondRef] = [refFor(firstKey, 'team-1'), refFor(secondKey, 'team-2')];
+  for (const key of [firstKey, secondKey, firstKey, secondKey])
     expect(await statusAndBody(send(app, workedExample, as(key)))).toEqual([200, {}]);
 
   // Traces with the same start are sorted by ref, highest first.
-  const all = [first, second].toSorted().toReversed().map(summary);
+  const all = [firstRef, secondRef].toSorted().toReversed().map(summary);
   expect(await list(app.adminKey)).toEqual([200, { data: all, next_cursor: null }]);
-  expect(await list(one)).toEqual([200, { data: [summary(first)], next_cursor: null }]);
-  expect(await list(two)).toEqual([200, { data: [summary(second)], next_cursor: null }]);
+  expect(await list(firstKey)).toEqual([200, { data: [summary(firstRef)], next_cursor: null }]);
+  expect(await list(secondKey)).toEqual([200, { data: [summary(secondRef)], next_cursor: null }]);
 
   const agents = [
     { name: 'triage', parent_agent: null, invocations: 1, llm_calls: 1, tool_calls: 0, duration_ms: 2_000 },
@@ -71,12 +71,12 @@ it('traces.list and traces.get 200: two teams that send the worked example twice
     { span_id: 'c'.repeat(16), parent_span_id: 'a'.repeat(16), litellm_request_id: null, error: 'no such order' },
   ];
   const trace = { agents, spans, next_cursor: null };
-  expect(await read(one)).toMatchObject([200, { ...trace, summary: summary('') }]);
-  expect(await read(two, TRACE_ID, second)).toMatchObject([200, { ...trace, summary: summary(second) }]);
+  expect(await read(firstKey)).toMatchObject([200, { ...trace, summary: summary('') }]);
+  expect(await read(secondKey, TRACE_ID, secondRef)).toMatchObject([200, { ...trace, summary: summary(secondRef) }]);
   // An administrator sees one merged trace, with each span once.
   expect(await read(app.adminKey)).toMatchObject([200, { ...trace, summary: summary('') }]);
   const missing = [404, { detail: `Trace ${TRACE_ID} not found` }];
-  expect(await read(one, TRACE_ID, second)).toEqual(missing);
+  expect(await read(firstKey, TRACE_ID, secondRef)).toEqual(missing);
 });
 
 it('traces.get 200: a tool call counts for the agent in its attributes', async () => {

@@ -107,7 +107,7 @@ describe('signIn.cliComplete', () => {
     const first = await complete(login, { ...wrong, accept: 'text/html' });
     expect([first.status, first.type]).toEqual([400, 'text/html; charset=utf-8']);
     expect(first.text).toContain('The verification code is not the one that the command line shows.');
-    for (let time = 2; time <= 5; time += 1)
+    for (let attempt = 2; attempt <= 5; attempt += 1)
       // oxlint-disable-next-line no-await-in-loop -- sequential attempts
       expect((await complete(login, wrong)).status).toBe(400);
     expect(await poll(login)).toEqual(unknownLogin);
@@ -139,7 +139,7 @@ describe('signIn.cliComplete', () => {
   it('429: while a name is blocked', async () => {
     const login = await start();
     const statuses: number[] = [];
-    for (let time = 1; time <= 7; time += 1)
+    for (let attempt = 1; attempt <= 7; attempt += 1)
       // oxlint-disable-next-line no-await-in-loop -- sequential attempts
       statuses.push((await complete(login, { username: 'eve', password: 'x' })).status);
     expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429]);

@@ -15,7 +15,7 @@ const spendOf = async (id: string): Promise<number> => {
 const userIdsOf = async (query: string): Promise<readonly unknown[]> => {
   const { status, body } = await get(`/user/list?user_email=order.org&${query}`);
   expect(status).toBe(200);
-  return (body['users'] as readonly Json[]).map((one) => one['user_id']);
+  return (body['users'] as readonly Json[]).map((listed) => listed['user_id']);
 };
 
 describe('users.list 200: the order of users', () => {

@@ -17,7 +17,7 @@ const statusOf = async (app: TestApp, key: string): Promise<number> =>
   (await app.call('GET', '/v1/models', undefined, { authorization: `Bearer ${key}` })).status;
 
 /** A process uses a cached session for up to four seconds without reading it from the store. */
-const WITHIN = { timeout: 60_000, interval: 200 };
+const SESSION_POLLING = { timeout: 60_000, interval: 200 };
 
 it.concurrent.each<[string, (key: string) => Promise<unknown>]>([
   ['blocked', (key) => client.post('/key/block', { key })],
@@ -30,18 +30,18 @@ it.concurrent.each<[string, (key: string) => Promise<unknown>]>([
   expect(await statusOf(client.app(), token)).toBe(200);
   await withdraw(key);
   // `expect.poll` does not find its test while tests run concurrently.
-  await vi.waitFor(async () => expect(await statusOf(client.app(), token)).toBe(401), WITHIN);
+  await vi.waitFor(async () => expect(await statusOf(client.app(), token)).toBe(401), SESSION_POLLING);
 });
 
 it('a session of the administrator ends when the password or admin key that opened it changes', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'lensgate-sessions-'));
   const saltKey = { LITELLM_SALT_KEY: 'sk-salt-of-the-test-0123456789' };
-  const first = { LITELLM_MASTER_KEY: 'sk-first-admin-key-0123456789', UI_PASSWORD: 'first-password-of-a-test' };
-  const start = (env: Record<string, string>) => startApp({ dataDir, env: { ...saltKey, ...first, ...env } });
+  const firstSecrets = { LITELLM_MASTER_KEY: 'sk-first-admin-key-0123456789', UI_PASSWORD: 'first-password-of-a-test' };
+  const start = (env: Record<string, string>) => startApp({ dataDir, env: { ...saltKey, ...firstSecrets, ...env } });
   try {
     let app = await start({});
-    const byPassword = await openSession(app, 'admin', first.UI_PASSWORD);
-    const byKey = await openSession(app, 'admin', first.LITELLM_MASTER_KEY);
+    const byPassword = await openSession(app, 'admin', firstSecrets.UI_PASSWORD);
+    const byKey = await openSession(app, 'admin', firstSecrets.LITELLM_MASTER_KEY);
     expect([await statusOf(app, byPassword), await statusOf(app, byKey)]).toEqual([200, 200]);
     await app.stop({ keepData: true });
     app = await start({});

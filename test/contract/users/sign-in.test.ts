@@ -261,7 +261,7 @@ describe('signIn.code', () => {
     expect((await send('admin', 'wrong')).status).toBe(401);
     expect((await controlPlaneClient.post('/v3/login', { username: 'admin' }, '')).status).toBe(422);
     const statuses: number[] = [];
-    for (let time = 1; time <= 7; time += 1)
+    for (let attempt = 1; attempt <= 7; attempt += 1)
       // oxlint-disable-next-line no-await-in-loop -- sequential attempts
       statuses.push((await send('eve', 'x')).status);
     expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429]);
