@@ -64,10 +64,7 @@ export function createTokenKeys(options: TokenKeyOptions): Pick<KeyStore, 'find'
     const drafts = new Map(bearers.map((bearer) => [bearer.secretHash, draftsOf(bearer, factsOf(bearer), options)]));
     const named = [...drafts].flatMap(([hash, rows]) => rows.map((row, index) => [`${hash}:${index}`, row] as const));
     // Committed before a call of these keys begins, so that no total of their owners lacks its spend.
-    const [owned] = await Promise.all([
-      keys.withOwners(new Map(named)),
-      knownKeys.store(named.map(([, row]) => row)),
-    ]);
+    const [owned] = await Promise.all([keys.withOwners(new Map(named)), knownKeys.store(named.map(([, row]) => row))]);
     return new Map(
       [...drafts].flatMap(([hash, rows]) => {
         const complete = rows.flatMap((_, index) => owned.get(`${hash}:${index}`) ?? []).map(withRole);

@@ -66,8 +66,7 @@ export const createSpendSince =
   (kind: CountedKind, starts: readonly SpendStart[]): Promise<ReadonlyMap<string, Usd>> =>
     readRows(async (db) => {
       const ids = starts.map(({ id }) => id);
-      const owned = (): Sql =>
-        kind === 'key' || isLabelKind(kind) ? keysAsOwners() : ownedKeys(flavour, kind, ids);
+      const owned = (): Sql => (kind === 'key' || isLabelKind(kind) ? keysAsOwners() : ownedKeys(flavour, kind, ids));
       const { rows } = await sql<{ id: string; member_user_id: string; total: string | null }>`
         with wanted as (${wanted(flavour, kind, starts)})
           ${isLabelKind(kind) ? sql`` : sql`, owned as (${owned()})`}

@@ -120,7 +120,7 @@ describe('spend.reset 200', () => {
     await Promise.all(Array.from({ length: keyCount }, () => calls.newKey({ spend: 0.5 })));
     await createTeam('idle', { max_budget: 1 });
     const before = await send('GET', '/team/info?team_id=idle');
-    expect(await resetInGraph()).toEqual({ data: { resetAllSpend: { keys: many, teams: 0 } } });
+    expect(await resetInGraph()).toEqual({ data: { resetAllSpend: { keys: keyCount, teams: 0 } } });
     expect(await resetInGraph()).toEqual({ data: { resetAllSpend: { keys: 0, teams: 0 } } });
     expect(await send('GET', '/team/info?team_id=idle')).toEqual(before);
   });
