@@ -10,7 +10,8 @@ const WRITE_REFUSED = detail(403, 'Only proxy admins can configure or run Lens')
 
 const issue = (type: string, loc: readonly (string | number)[], msg: string) => ({ type, loc: ['body', ...loc], msg });
 
-const UNKNOWN_HASH = 'a'.repeat(64);
+/** Hash that belongs to no key. */
+const HASH = 'a'.repeat(64);
 const PREVIEW = { selection: {} };
 const TRACES = { traces: [{ trace_id: 'a'.repeat(32), trace_ref: 'r' }] };
 
@@ -34,18 +35,8 @@ const WRITES = [
   { name: 'lens.run', method: 'POST', path: '/lens/x/runs', body: {} },
   { name: 'lens.cancel', method: 'POST', path: '/lens/x/cancel', body: {} },
   { name: 'lens.finding', method: 'PATCH', path: '/lens/x/findings/y', body: { status: 'open' } },
-  {
-    name: 'lens.registerWorker',
-    method: 'POST',
-    path: '/lens/workers/register',
-    body: { analysis_key_id: UNKNOWN_HASH },
-  },
-  {
-    name: 'lens.billingKey',
-    method: 'PUT',
-    path: '/lens/workers/x/billing-key',
-    body: { analysis_key_id: UNKNOWN_HASH },
-  },
+  { name: 'lens.registerWorker', method: 'POST', path: '/lens/workers/register', body: { analysis_key_id: HASH } },
+  { name: 'lens.billingKey', method: 'PUT', path: '/lens/workers/x/billing-key', body: { analysis_key_id: HASH } },
   { name: 'lens.revokeWorker', method: 'DELETE', path: '/lens/workers/x', body: undefined },
 ];
 
@@ -160,16 +151,10 @@ describe('lenses', () => {
 
   it('lens.run 200, lens.cancel 200: an active run is returned, and a new run starts after it ends', async () => {
     const { id, jobs } = await create(aLens());
-    const [firstRun] = jobs;
-    expect((await send('POST', `/lens/${id}/runs`, {})).body).toMatchObject({
-      version: 0,
-      jobs: [{ id: firstRun.id }],
-    });
+    const [run] = jobs;
+    expect((await send('POST', `/lens/${id}/runs`, {})).body).toMatchObject({ version: 0, jobs: [{ id: run.id }] });
     const cancelled = (await send('POST', `/lens/${id}/cancel`, {})).body;
-    expect(cancelled).toMatchObject({
-      version: 1,
-      jobs: [{ id: firstRun.id, status: 'cancelled', stage: 'Cancelled' }],
-    });
+    expect(cancelled).toMatchObject({ version: 1, jobs: [{ id: run.id, status: 'cancelled', stage: 'Cancelled' }] });
     expect((await send('POST', `/lens/${id}/cancel`, {})).body).toMatchObject({ version: 1 });
     const settings = aLens({ name: 'once', lookback_hours: '48' });
     const next = (await send('POST', `/lens/${id}/runs`, { settings })).body;
@@ -177,7 +162,7 @@ describe('lenses', () => {
       settings: { name: 'l', lookback_hours: 24 },
       jobs: [{ status: 'queued', trigger: 'manual', settings: { name: 'once', lookback_hours: 48 } }],
     });
-    expect((await send('GET', `/lens/${id}/runs`)).body).toMatchObject([{ status: 'queued' }, { id: firstRun.id }]);
+    expect((await send('GET', `/lens/${id}/runs`)).body).toMatchObject([{ status: 'queued' }, { id: run.id }]);
     expect((await send('GET', `/lens/${id}/runs?offset=2`)).body).toEqual([]);
     await send('POST', `/lens/${id}/cancel`, {});
     const [start, end] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
@@ -317,7 +302,7 @@ describe('workers of lenses', () => {
     });
     const { id } = body['worker'] as { readonly id: string };
     const refused = detail(400, 'Choose an active virtual key for Lens analysis');
-    expect(await send('POST', '/lens/workers/register', { analysis_key_id: UNKNOWN_HASH })).toEqual(refused);
+    expect(await send('POST', '/lens/workers/register', { analysis_key_id: HASH })).toEqual(refused);
     expect(await send('PUT', `/lens/workers/${id}/billing-key`, { analysis_key_id: otherKey.hash })).toEqual({
       status: 200,
       body: { ...worker, analysis_key_id: otherKey.hash },
@@ -331,7 +316,7 @@ describe('workers of lenses', () => {
     const { body } = await send('POST', '/lens/workers/register', { analysis_key_id: hash });
     const { id } = body['worker'] as { readonly id: string };
     const path = `/lens/workers/${id}/billing-key`;
-    expect((await send('PUT', path, { analysis_key_id: UNKNOWN_HASH })).status).toBe(400);
+    expect((await send('PUT', path, { analysis_key_id: HASH })).status).toBe(400);
     await send('DELETE', `/lens/workers/${id}`);
     expect(await send('PUT', path, { analysis_key_id: hash })).toEqual(
       detail(409, 'Register a new worker instead of updating revoked access'),

@@ -301,11 +301,8 @@ describe('passThrough.call', () => {
     const budgetError = (subject: string) => envelope(expect.stringContaining(subject), 'budget_exceeded', '422');
     expect(await answerOf(ofTag)).toEqual([422, budgetError('Tag=forwarded')]);
     expect(await answerOf(ofCustomer)).toEqual([422, budgetError('End User=forwarded')]);
-    const taggedKey = await newKey(app, { tags: ['forwarded'] });
-    expect(await answerOf(await sendAs(app, taggedKey, { path: '/costly' }))).toEqual([
-      422,
-      budgetError('Tag=forwarded'),
-    ]);
+    const withTaggedKey = await sendAs(app, await newKey(app, { tags: ['forwarded'] }), { path: '/costly' });
+    expect(await answerOf(withTaggedKey)).toEqual([422, budgetError('Tag=forwarded')]);
   });
 
   it('429: calls count against the limits of their key', async () => {
