@@ -935,6 +935,15 @@ CREATE TABLE "token_mapping" (
       );
 CREATE UNIQUE INDEX "token_mapping_claim_name_claim_value_unique" on "token_mapping" ("claim_name", "claim_value");
 CREATE INDEX "token_mapping_created_at_id_index" on "token_mapping" ("created_at", "id");
+CREATE TABLE "token_key" (
+        "hash" text not null primary key,
+        "team_id" text null,
+        "user_id" text null,
+        "organization_id" text null
+      );
+CREATE INDEX "token_key_user_id_index" on "token_key" ("user_id");
+CREATE INDEX "token_key_organization_id_index" on "token_key" ("organization_id");
+CREATE INDEX "token_key_team_id_user_id_index" on "token_key" ("team_id", "user_id");
 insert into "schema_migration" ("name") values
 ('Migration20261121000000_foundation'),
 ('Migration20261121010000_catalog_releases'),
@@ -992,4 +1001,5 @@ insert into "schema_migration" ("name") values
 ('Migration20261124203404_team_budget_windows'),
 ('Migration20261124214724_member_spend'),
 ('Migration20261124232345_token_mappings'),
-('Migration20261129124554_batch_user');
+('Migration20261129124554_batch_user'),
+('Migration20261129134834_token_keys');

@@ -17,9 +17,9 @@ export type OwnerCalls = Awaited<ReturnType<typeof startOwnerCalls>>;
 
 /**
  * Starts an app with the models `priced`, `free` and `broken` (unreachable and free). A call of `priced` costs 1 USD:
- * the price of its only output token.
+ * the price of its only output token. `env` are environment variables of the app.
  */
-export async function startOwnerCalls(config: object = {}) {
+export async function startOwnerCalls(config: object = {}, env: Record<string, string> = {}) {
   const upstream = await startFaultServer();
   function upstreamUses(tokens: number): void {
     upstream.answer((response) => {
@@ -42,7 +42,7 @@ export async function startOwnerCalls(config: object = {}) {
   // No server listens on this port.
   Object.assign(broken.litellm_params, { api_base: 'http://127.0.0.1:9/v1' });
   const model_list = [deployment('priced', 1), deployment('free', 0), broken];
-  const options = { config: { ...config, model_list } };
+  const options = { config: { ...config, model_list }, env };
   let app: TestApp = await startApp(options);
 
   /** Sends a POST request that must succeed, with the admin key. */
