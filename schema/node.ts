@@ -30,7 +30,7 @@ builder.queryFields((t) => ({
     args: { id: t.arg.id({ required: true, description: 'Global id: `id` of any object.' }) },
     resolve: async (_root, { id }, context, info) => {
       const [node] = await resolveNodes(builder, context, info, [nodeAddressOf(id, info.schema)]);
-      return node as object | null;
+      return node;
     },
   }),
   nodes: t.field({

@@ -11,8 +11,8 @@ import type { Scope } from './scope.ts';
 import { nullIfEmpty } from '../../src/domain/optional-text.ts';
 
 /**
- * Error for a result that contradicts its run. The messages use the words of the reference: "run" and "trace" mean an
- * execution, "job" means a run of a lens, and "investigation" means a lens.
+ * Error for a result that contradicts its run. The messages use the words of the reference. "Run" and "trace" mean
+ * an execution, "job" a run of a lens, and "investigation" a lens.
  */
 export const resultFault = (message: string): InvalidInput =>
   new InvalidInput(message, [{ path: [], rule: 'text', message }]);

@@ -67,7 +67,7 @@ const isBudgeted = ({ maxBudget, settings }: VirtualKey): boolean =>
   maxBudget !== null || [settings.budgetId, settings.budgetLimits, settings.modelMaxBudget].some(Boolean);
 
 /**
- * Settings that a session copies from a key. For a key with a budget, the session gets a budget of zero: a session
+ * Settings that a session copies from a key. For a key with a budget, the session gets a budget of zero. A session
  * counts its own spend, so a copied budget could be spent twice.
  */
 function boundsOf(key: VirtualKey | null): Pick<KeyDraft, 'models' | 'maxBudget' | 'metadata' | 'settings'> {

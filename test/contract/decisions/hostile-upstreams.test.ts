@@ -129,7 +129,7 @@ it('128 questions of 255 options with long texts, which the upstream does not an
     type: 'choice',
     name: `q${index}`,
     instructions: 'x'.repeat(1_000),
-    choices: Array.from({ length: 255 }, (_unused, option) => ({
+    choices: Array.from({ length: 255 }, (_empty, option) => ({
       value: `o${option}-\u{1F600}\u202E`,
       description: 'd'.repeat(50),
     })),

@@ -136,7 +136,7 @@ describe('the preview of a trace', () => {
           traceId: traceId(1),
           tally: tallyOf(spans),
           spanIds: spans.map((span) => span.spanId),
-          rows: spanRows(spans.map((head, index) => ({ head, payload: { kind: 'body', at: index } }))),
+          rows: spanRows(spans.map((span, index) => ({ head: span, payload: { kind: 'body', at: index } }))),
           callAncestors: [],
         },
       ],

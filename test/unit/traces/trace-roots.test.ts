@@ -99,7 +99,7 @@ describe('the root of a trace', () => {
 
   it('is the same in the packed text that a thread returns', () => {
     const spans = [head(1, 5), head(2, 1, { source: GITHUB, inputPreview: '' })];
-    const rows = spanRows(spans.map((head, index) => ({ head, payload: { kind: 'body', at: index } })));
+    const rows = spanRows(spans.map((span, index) => ({ head: span, payload: { kind: 'body', at: index } })));
     const spanIds = spans.map((span) => span.spanId);
     const trace = { traceId: traceId(1), tally: tallyOf(spans), spanIds, rows, callAncestors: [] };
     const [restored] = packedOfText(packedText({ traces: [trace], calls: [] })).traces;
