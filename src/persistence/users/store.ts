@@ -10,8 +10,8 @@ const spendOfKeys = (keys: 'virtual_key' | 'token_key'): string =>
   where ${keys}.user_id = id), 0)`;
 
 /**
- * SQL of the spend of a user in the current budget window. It includes deleted keys of the user, and keys of signed
- * tokens.
+ * SQL of the spend of a user in the current budget window. It counts all keys of the user, also deleted ones and those
+ * of signed tokens.
  */
 const SPEND = `${spendOfKeys('virtual_key')} + ${spendOfKeys('token_key')} - coalesce(cast(spent_before as numeric), 0)`;
 
