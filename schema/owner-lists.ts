@@ -58,7 +58,7 @@ export const TeamOrderType = rowOrder('Team', 'teams', {
   ALIAS: { value: 'team_alias', description: 'Alias; teams without one are the smallest.' },
 });
 
-/** A page of the teams that the caller may read; only those of one organization when `listedOrganizationId` names it. */
+/** A page of the teams that the caller may read; only those of `listedOrganizationId` when it is given. */
 export async function teamPage(
   scope: Scope,
   {

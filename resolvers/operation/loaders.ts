@@ -59,8 +59,8 @@ export interface Loaders {
    */
   readonly keyByHash: DataLoader<string, VirtualKey | null>;
   /**
-   * Number of open findings about a trace. Null when there is none and no lens assessed the trace in its latest run. For
-   * any caller: operations check access.
+   * Number of open findings about a trace. Null when there is none and no lens assessed the trace in its latest run.
+   * For any caller: operations check access.
    */
   readonly findingCountByTrace: DataLoader<TraceKey, number | null, string>;
   /** Owners of keys. */

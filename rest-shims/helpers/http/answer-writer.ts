@@ -131,11 +131,12 @@ function writeStream(
       finish('written');
     };
     response.on('drain', onDrain).on('close', onClose);
-    response.abort = (failure) => {
+    const abort = (failure: Error): void => {
       if (!isOpen) return;
       body.stream.cancel(failure);
       endWithFailure(failure);
     };
+    response.abort = abort;
     /** Returns false if the socket is full. */
     const send = (bytes: Uint8Array): boolean => {
       const hasRoom = response.write(bytes);
