@@ -67,7 +67,7 @@ interface KeyRight {
 
 /**
  * Checks that the caller may call a route for a key. `row` is null for an unknown key. Then callers other than proxy
- * administrators get the error for a key of somebody else, so that they cannot probe for keys.
+ * administrators get the error for a key of another owner, so that they cannot probe for keys.
  */
 export async function assertManages(scope: KeyScope, row: VirtualKey | null, route: KeyPermission): Promise<KeyRight> {
   const caller = callerOf(scope);

@@ -198,7 +198,7 @@ export function rootOf(error: unknown): unknown {
 const locationOf = ({ nodes, source, positions, path }: GraphQLError) => ({ nodes, source, positions, path });
 
 /**
- * Message for the graph. A refusal in the words of the reference may name HTTP routes. Its message is replaced by one
+ * Message for the graph. A refusal with a text of the reference may name HTTP routes. Its message is replaced by one
  * that names the callers that the access rule admits.
  */
 const messageOf = (error: DomainError): string =>

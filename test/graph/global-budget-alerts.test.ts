@@ -19,7 +19,7 @@ it('budgetAlerts sends refusals by the budget of all calls and by a window of a 
     data: { budgetAlerts: { kind: 'REFUSED', scope, ownerId, message } },
   });
   try {
-    // Refuse calls only when the subscription of alerts is open: an alert that nobody receives is not repeated for a
+    // Refuse calls only when the subscription of alerts is open: an alert without subscribers is not repeated for a
     // minute. The subscription of spend is opened later, so its first event shows that both are open.
     const spend = overEventStream(`${calls.app.url}/graphql`, SpendUpdatesDocument, {}, calls.app.adminKey);
     await vi.waitFor(async () => {

@@ -16,8 +16,8 @@ export interface ArrivingBody {
   /** Declared length in bytes. */
   readonly length: number;
   /**
-   * Reads the body. The connection is paused until this call. Rejects with RequestAborted when the client disconnects or
-   * is too slow.
+   * Reads the body. The connection is paused until this call. Rejects with RequestAborted when the client is too slow
+   * or disconnects.
    */
   read(): Promise<Uint8Array>;
 }
