@@ -10,7 +10,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import { resultOf } from './operation/change-result.ts';
 import type { KeyPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { assertReset, spendSinceLater } from './operation/window-spend.ts';
+import { assertReset, smallerSpend } from './operation/window-spend.ts';
 
 /** Reads several keys by secrets or hashes; unknown ones are left out. */
 export const getKeyInfos = operation({
@@ -68,7 +68,7 @@ export const resetKeySpend = operation({
     let before = spend;
     const { after } = await changeKey(scope, named.hash, (row) => {
       // The row may have changed since it was read above.
-      before = spendSinceLater(keySpendOf(row, total), spend);
+      before = smallerSpend(keySpendOf(row, total), spend);
       assertReset(resetTo, before);
       return patchedKey(row, { spend: resetTo }, { now: clock.now(), by: callerOf(scope).keyHash, total });
     });

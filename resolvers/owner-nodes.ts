@@ -13,7 +13,7 @@ import { isAnyAdmin, teamReader } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { spendSinceLater } from './operation/window-spend.ts';
+import { smallerSpend } from './operation/window-spend.ts';
 import { type OwnerScope, seesTeam, visibleOrganizationIds } from './operation/visible-owners.ts';
 
 /** Whether the caller is an administrator with full or read-only access. */
@@ -173,6 +173,6 @@ export const readWindowSpend = operation({
     ]);
     const from = budget === null ? null : countStart(budget, scope.platform.clock.now());
     const since = from === null ? null : await owners.spendSince.load({ kind, id, from });
-    return spendSinceLater((total - (spentBefore ?? ZERO_USD)) as Usd, since);
+    return smallerSpend((total - (spentBefore ?? ZERO_USD)) as Usd, since);
   },
 });

@@ -31,7 +31,7 @@ export const createResponse = operation({
     askForResponse(scope, request, { keep: true }),
 });
 
-/** Id of a response, with id and parent span of the call about it. */
+/** A request about a response: the response id, with call id and parent span of the request. */
 export interface NamedResponse extends CallFacts {
   readonly id: string;
   /** Query of the request, including the question mark; empty for none. */
@@ -58,7 +58,8 @@ async function answerAbout(
   named: NamedResponse,
   ask: {
     readonly action: ObjectAction;
-    readonly tail: string;
+    /** End of the upstream path, after the response id. */
+    readonly pathEnd: string;
     /** The answer when the response is stored here. */
     readonly here: (response: StoredResponse) => ResponseItem | Promise<ResponseItem>;
   },
@@ -67,10 +68,12 @@ async function answerAbout(
   const stored = isOwnResponseId(id) ? await findStored(scope, id) : null;
   if (stored !== null) return { kind: 'stored', value: await ask.here(stored) };
   const upstream = upstreamOf(scope, id);
-  if (upstream === null) throw isIssued(scope, id) ? noObject('response', id) : notIssued();
+  if (upstream === null && !isIssued(scope, id)) throw notIssued();
+  // An issued id without an upstream: the response is not stored, or the caller may not see it.
+  if (upstream === null) throw noObject('response', id);
   const { deploymentId, upstreamId, owner } = upstream;
   const place = placeOf(scope, { kind: 'response', id, deploymentId });
-  const path = `/${encodeURIComponent(upstreamId)}${ask.tail}${query}`;
+  const path = `/${encodeURIComponent(upstreamId)}${ask.pathEnd}${query}`;
   const call = await pass(scope, { action: ask.action, place, tail: path }, { callId, parent });
   const { ids } = scope.platform.responses;
   const idOf = (idInAnswer: string): string =>
@@ -89,7 +92,7 @@ export const getResponse = operation({
   name: 'getResponse',
   access: objectReader,
   run: (scope: Scope<ResponsePlatform>, named: NamedResponse): Promise<ResponseAnswer> =>
-    answerAbout(scope, named, { action: GET_RESPONSE, tail: '', here: ({ response }) => response }),
+    answerAbout(scope, named, { action: GET_RESPONSE, pathEnd: '', here: ({ response }) => response }),
 });
 
 /** A page of the input items of a response. Throws what `answerAbout` throws. */
@@ -102,7 +105,7 @@ export const listResponseItems = operation({
   ): Promise<ResponseAnswer> =>
     answerAbout(scope, named, {
       action: LIST_RESPONSE_ITEMS,
-      tail: '/input_items',
+      pathEnd: '/input_items',
       here(response) {
         const { data, hasMore } = itemPage(response, page);
         const idAt = (at: number): unknown => data.at(at)?.['id'] ?? null;
@@ -118,7 +121,7 @@ export const deleteResponse = operation({
   run: (scope: Scope<ResponsePlatform>, named: NamedResponse): Promise<ResponseAnswer> =>
     answerAbout(scope, named, {
       action: DELETE_RESPONSE,
-      tail: '',
+      pathEnd: '',
       async here({ id }) {
         await scope.platform.responses.queue.remove(id);
         return { id, object: 'response', deleted: true };
@@ -136,7 +139,7 @@ export const cancelResponse = operation({
   run: (scope: Scope<ResponsePlatform>, named: NamedResponse): Promise<ResponseAnswer> =>
     answerAbout(scope, named, {
       action: CANCEL_RESPONSE,
-      tail: '/cancel',
+      pathEnd: '/cancel',
       here() {
         throw new InvalidInput('Cannot cancel a synchronous response.');
       },

@@ -15,7 +15,7 @@ import { resultOf } from './operation/change-result.ts';
 import { memberManager } from './operation/owner-access.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { assertReset, spendSinceLater } from './operation/window-spend.ts';
+import { assertReset, smallerSpend } from './operation/window-spend.ts';
 import { addMembers, type WantedMember } from './operation/team-joining.ts';
 import { type UserView, userViews } from './operation/user-views.ts';
 import {
@@ -216,7 +216,7 @@ export const resetMemberSpend = operation({
     const { spend, total } = await viewOf(scope, team, member);
     let before = spend;
     const done = await stores.teamMembers.change(member.id, (row) => {
-      before = spendSinceLater((total - (row.spentBefore ?? ZERO_USD)) as Usd, spend);
+      before = smallerSpend((total - (row.spentBefore ?? ZERO_USD)) as Usd, spend);
       assertReset(resetTo, before);
       return { ...row, spentBefore: (total - resetTo) as Usd, updatedAt: authorship.now, updatedBy: authorship.by };
     });

@@ -10,7 +10,7 @@ import type { CustomerPatch } from '../src/domain/customers/customer.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { builder, type InputFields } from './base/builder.ts';
 import { localId, localIds } from './base/global-id.ts';
-import { clearOwnersAfter, DeletedOwnersType } from './base/owner-changes.ts';
+import { reloadOwnersAfter, DeletedOwnersType } from './base/owner-changes.ts';
 import { limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
 import { BudgetType, CustomerType } from './base/refs.ts';
 
@@ -116,7 +116,7 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { scope }) => {
       const { id, ...fields } = input;
       const draft = { id, patch: patchOf(fields), budget: budgetOf(fields) };
-      return (await clearOwnersAfter(scope, createCustomer(scope, draft))).customer;
+      return (await reloadOwnersAfter(scope, createCustomer(scope, draft))).customer;
     },
   }),
   updateCustomer: t.field({
@@ -130,7 +130,7 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { scope }) => {
       const { id, ...fields } = input;
       const change = { id: localId('Customer', id), patch: patchOf(fields), budget: budgetOf(fields) };
-      return (await clearOwnersAfter(scope, updateCustomer(scope, change))).customer;
+      return (await reloadOwnersAfter(scope, updateCustomer(scope, change))).customer;
     },
   }),
   deleteCustomers: t.field({
@@ -143,7 +143,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const ids = localIds('Customer', input.ids);
-      await clearOwnersAfter(scope, deleteCustomers(scope, ids));
+      await reloadOwnersAfter(scope, deleteCustomers(scope, ids));
       return { ids };
     },
   }),
@@ -157,7 +157,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const change = { ids: localIds('Customer', input.ids), blocked: true };
-      return await clearOwnersAfter(scope, blockCustomers(scope, change));
+      return await reloadOwnersAfter(scope, blockCustomers(scope, change));
     },
   }),
   unblockCustomers: t.field({
@@ -170,7 +170,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const change = { ids: localIds('Customer', input.ids), blocked: false };
-      return await clearOwnersAfter(scope, blockCustomers(scope, change));
+      return await reloadOwnersAfter(scope, blockCustomers(scope, change));
     },
   }),
   createBudget: t.field({
@@ -184,7 +184,7 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { scope }) => {
       const { id, limits, allowedModels } = input;
       const patch = { ...limitsOf(limits), ...(allowedModels ? { allowedModels } : {}) };
-      return await clearOwnersAfter(scope, createBudget(scope, { id: id ?? null, patch }));
+      return await reloadOwnersAfter(scope, createBudget(scope, { id: id ?? null, patch }));
     },
   }),
   updateBudget: t.field({
@@ -202,7 +202,7 @@ builder.mutationFields((t) => ({
         ...limitsOf(limits),
         ...(allowedModels === undefined ? {} : { allowedModels: allowedModels ?? [] }),
       };
-      const budget = await clearOwnersAfter(scope, updateBudget(scope, { id, patch }));
+      const budget = await reloadOwnersAfter(scope, updateBudget(scope, { id, patch }));
       if (budget === null) throw unknownBudget(id);
       return budget;
     },
@@ -217,7 +217,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const id = localId('Budget', input.id);
-      const budget = await clearOwnersAfter(scope, deleteBudget(scope, { id }));
+      const budget = await reloadOwnersAfter(scope, deleteBudget(scope, { id }));
       if (budget === null) throw unknownBudget(id);
       return budget;
     },

@@ -6,7 +6,7 @@ import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { usdFrom } from '../src/domain/money.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
-import { clearOwnersAfter } from './base/owner-changes.ts';
+import { reloadOwnersAfter } from './base/owner-changes.ts';
 import { GeneratedKeyType, RoleType } from './keys.ts';
 import { KeySettingsInput, settingsOf } from './base/key-settings.ts';
 import { readObject } from './base/json-inputs.ts';
@@ -168,7 +168,7 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { scope }) => {
       const resetTo = usdFrom(input.resetToUsd);
       if (resetTo === null) throw new InvalidInput('resetToUsd is out of range.', [], { field: 'resetToUsd' });
-      return (await clearOwnersAfter(scope, resetKeySpend(scope, { ...namedKey(input), resetTo }))).row;
+      return (await reloadOwnersAfter(scope, resetKeySpend(scope, { ...namedKey(input), resetTo }))).row;
     },
   }),
   regenerateKey: t.field({

@@ -3,7 +3,7 @@ import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { OrganizationPatch } from '../src/domain/organizations/organization.ts';
 import { builder, type InputFields } from './base/builder.ts';
 import { localId, localIds } from './base/global-id.ts';
-import { clearOwnersAfter, DeletedOwnersType } from './base/owner-changes.ts';
+import { reloadOwnersAfter, DeletedOwnersType } from './base/owner-changes.ts';
 import { limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
 import { readObject } from './base/json-inputs.ts';
 import { OrganizationType } from './base/refs.ts';
@@ -74,7 +74,7 @@ builder.mutationFields((t) => ({
         budgetId: localId('Budget', budgetId ?? null),
         limits: limitsOf(limits),
       };
-      return (await clearOwnersAfter(scope, createOrganization(scope, draft))).organization;
+      return (await reloadOwnersAfter(scope, createOrganization(scope, draft))).organization;
     },
   }),
   updateOrganization: t.field({
@@ -90,7 +90,7 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { scope }) => {
       const { id, limits, ...fields } = input;
       const change = { id: localId('Organization', id), patch: patchOf(fields), limits: limitsOf(limits) };
-      return (await clearOwnersAfter(scope, updateOrganization(scope, change))).organization;
+      return (await reloadOwnersAfter(scope, updateOrganization(scope, change))).organization;
     },
   }),
   deleteOrganizations: t.field({
@@ -104,7 +104,7 @@ builder.mutationFields((t) => ({
       union: { name: 'DeleteOrganizationsResult', description: 'The deleted organizations, or why none was deleted.' },
     },
     resolve: async (_root, { input }, { scope }) => {
-      const removed = await clearOwnersAfter(scope, deleteOrganizations(scope, localIds('Organization', input.ids)));
+      const removed = await reloadOwnersAfter(scope, deleteOrganizations(scope, localIds('Organization', input.ids)));
       return { ids: removed.map(({ id }) => id) };
     },
   }),

@@ -7,7 +7,7 @@ import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { OrganizationMember } from '../src/domain/organizations/organization.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
-import { clearOwnersAfter } from './base/owner-changes.ts';
+import { reloadOwnersAfter } from './base/owner-changes.ts';
 import { limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
 import { OrganizationMemberType, OrganizationRoleType } from './owners.ts';
 
@@ -81,7 +81,7 @@ builder.mutationFields((t) => ({
         role: role ?? ('internal_user' as const),
       }));
       const draft = { id: localId('Organization', input.id), members, limits: limitsOf(input.limits) };
-      const joined = await clearOwnersAfter(scope, addOrganizationMembers(scope, draft));
+      const joined = await reloadOwnersAfter(scope, addOrganizationMembers(scope, draft));
       return joined.members.map(({ member }) => member);
     },
   }),
@@ -97,7 +97,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const change = { named: namedBy(input), role: input.role ?? null, limits: limitsOf(input.limits) };
-      return (await clearOwnersAfter(scope, updateOrganizationMember(scope, change))).member;
+      return (await reloadOwnersAfter(scope, updateOrganizationMember(scope, change))).member;
     },
   }),
   removeOrganizationMember: t.field({
@@ -111,6 +111,6 @@ builder.mutationFields((t) => ({
       union: { name: 'RemoveOrganizationMemberResult', description: 'The removed member, or why it was not removed.' },
     },
     resolve: async (_root, { input }, { scope }) =>
-      (await clearOwnersAfter(scope, removeOrganizationMember(scope, namedBy(input)))).member,
+      (await reloadOwnersAfter(scope, removeOrganizationMember(scope, namedBy(input)))).member,
   }),
 }));

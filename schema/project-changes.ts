@@ -3,7 +3,7 @@ import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { ProjectPatch } from '../src/domain/projects/project.ts';
 import { builder, type InputFields } from './base/builder.ts';
 import { localId, localIds } from './base/global-id.ts';
-import { clearOwnersAfter, DeletedOwnersType } from './base/owner-changes.ts';
+import { reloadOwnersAfter, DeletedOwnersType } from './base/owner-changes.ts';
 import { limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
 import { readObject } from './base/json-inputs.ts';
 import { ProjectType } from './base/refs.ts';
@@ -84,7 +84,7 @@ builder.mutationFields((t) => ({
         patch: patchOf(fields),
         budget: budgetOf(fields),
       };
-      return (await clearOwnersAfter(scope, createProject(scope, draft))).project;
+      return (await reloadOwnersAfter(scope, createProject(scope, draft))).project;
     },
   }),
   updateProject: t.field({
@@ -99,7 +99,7 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { scope }) => {
       const { id, ...fields } = input;
       const change = { id: localId('Project', id), patch: patchOf(fields), budget: budgetOf(fields) };
-      return (await clearOwnersAfter(scope, updateProject(scope, change))).project;
+      return (await reloadOwnersAfter(scope, updateProject(scope, change))).project;
     },
   }),
   deleteProjects: t.field({
@@ -111,7 +111,7 @@ builder.mutationFields((t) => ({
       union: { name: 'DeleteProjectsResult', description: 'The deleted projects, or why none was deleted.' },
     },
     resolve: async (_root, { input }, { scope }) => {
-      const removed = await clearOwnersAfter(scope, deleteProjects(scope, localIds('Project', input.ids)));
+      const removed = await reloadOwnersAfter(scope, deleteProjects(scope, localIds('Project', input.ids)));
       return { ids: removed.map(({ project }) => project.id) };
     },
   }),

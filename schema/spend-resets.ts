@@ -1,6 +1,6 @@
 import { resetAllSpend, type SpendResets } from '../resolvers/spend-resets.ts';
 import { builder } from './base/builder.ts';
-import { clearOwnersAfter } from './base/owner-changes.ts';
+import { reloadOwnersAfter } from './base/owner-changes.ts';
 
 const SpendResetsType = builder.objectRef<SpendResets>('SpendResets').implement({
   description: 'Numbers of the keys and teams whose spend was set to zero.',
@@ -15,6 +15,6 @@ builder.mutationField('resetAllSpend', (t) =>
     type: SpendResetsType,
     description:
       'Sets the spend of all keys and teams to zero: their budgets count from this time. Reports still contain the earlier calls. For proxy administrators.',
-    resolve: (_root, _args, { scope }) => clearOwnersAfter(scope, resetAllSpend(scope, undefined)),
+    resolve: (_root, _args, { scope }) => reloadOwnersAfter(scope, resetAllSpend(scope, undefined)),
   }),
 );

@@ -4,7 +4,7 @@ import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Tag } from '../src/domain/tags/tag.ts';
 import { builder, type InputFields } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
-import { clearOwnersAfter } from './base/owner-changes.ts';
+import { reloadOwnersAfter } from './base/owner-changes.ts';
 import { limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
 import { BudgetType } from './base/refs.ts';
 import { usdOrNull } from './base/decimal.ts';
@@ -105,7 +105,7 @@ builder.mutationFields((t) => ({
       types: [InvalidInput, Conflict],
       union: { name: 'CreateTagResult', description: 'The tag, or why it was not created.' },
     },
-    resolve: (_root, { input }, { scope }) => clearOwnersAfter(scope, createTag(scope, changeOf(input))),
+    resolve: (_root, { input }, { scope }) => reloadOwnersAfter(scope, createTag(scope, changeOf(input))),
   }),
   updateTag: t.field({
     type: TagType,
@@ -115,7 +115,7 @@ builder.mutationFields((t) => ({
       types: [InvalidInput, NotFound],
       union: { name: 'UpdateTagResult', description: 'The changed tag, or why it was not changed.' },
     },
-    resolve: (_root, { input }, { scope }) => clearOwnersAfter(scope, updateTag(scope, changeOf(input))),
+    resolve: (_root, { input }, { scope }) => reloadOwnersAfter(scope, updateTag(scope, changeOf(input))),
   }),
   deleteTag: t.field({
     type: TagType,
@@ -125,6 +125,6 @@ builder.mutationFields((t) => ({
       types: [InvalidInput, NotFound],
       union: { name: 'DeleteTagResult', description: 'The deleted tag, or why it was not deleted.' },
     },
-    resolve: (_root, { input: { name } }, { scope }) => clearOwnersAfter(scope, deleteTag(scope, { name })),
+    resolve: (_root, { input: { name } }, { scope }) => reloadOwnersAfter(scope, deleteTag(scope, { name })),
   }),
 }));

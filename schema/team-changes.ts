@@ -7,7 +7,7 @@ import type { TeamPatch } from '../src/domain/teams/team.ts';
 import { builder, type InputFields } from './base/builder.ts';
 import { localId, localIds } from './base/global-id.ts';
 import { KeyBudgetWindowInput, windowsOf } from './base/key-settings.ts';
-import { clearOwnersAfter, DeletedOwnersType } from './base/owner-changes.ts';
+import { reloadOwnersAfter, DeletedOwnersType } from './base/owner-changes.ts';
 import { increaseOf, limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
 import { readObject, readTexts } from './base/json-inputs.ts';
 import { MemberRoleType, TeamMemberType } from './owners.ts';
@@ -36,7 +36,7 @@ const teamFields = (t: InputFields) => ({
   limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
   budgetLimits: t.field({
     type: [KeyBudgetWindowInput],
-    description: 'Budgets of further windows, all of which apply. Null removes them.',
+    description: 'Budgets of windows in addition to the budget of `limits`. All apply. Null removes them.',
   }),
   memberLimits: t.field({ type: OwnerLimitsInput, description: 'Limits of members that have no limits of their own.' }),
 });
@@ -168,7 +168,7 @@ builder.mutationFields((t) => ({
         members: membersOf(members ?? []),
         memberLimits: limitsOf(memberLimits),
       };
-      const { team } = await clearOwnersAfter(scope, createTeam(scope, draft));
+      const { team } = await reloadOwnersAfter(scope, createTeam(scope, draft));
       return { id: team.id };
     },
   }),
@@ -184,7 +184,7 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { scope }) => {
       const { id: _id, memberLimits, ...fields } = input;
       const change = { id: teamIdOf(input), patch: patchOf(fields), memberLimits: limitsOf(memberLimits) };
-      const { team } = await clearOwnersAfter(scope, updateTeam(scope, change));
+      const { team } = await reloadOwnersAfter(scope, updateTeam(scope, change));
       return { id: team.id };
     },
   }),
@@ -197,7 +197,7 @@ builder.mutationFields((t) => ({
       union: { name: 'BlockTeamResult', description: 'The blocked team, or why it was not blocked.' },
     },
     resolve: async (_root, { input }, { scope }) => {
-      const { team } = await clearOwnersAfter(scope, blockTeam(scope, { id: teamIdOf(input), blocked: true }));
+      const { team } = await reloadOwnersAfter(scope, blockTeam(scope, { id: teamIdOf(input), blocked: true }));
       return { id: team.id };
     },
   }),
@@ -210,7 +210,7 @@ builder.mutationFields((t) => ({
       union: { name: 'UnblockTeamResult', description: 'The unblocked team, or why it was not unblocked.' },
     },
     resolve: async (_root, { input }, { scope }) => {
-      const { team } = await clearOwnersAfter(scope, blockTeam(scope, { id: teamIdOf(input), blocked: false }));
+      const { team } = await reloadOwnersAfter(scope, blockTeam(scope, { id: teamIdOf(input), blocked: false }));
       return { id: team.id };
     },
   }),
@@ -224,7 +224,7 @@ builder.mutationFields((t) => ({
       union: { name: 'DeleteTeamsResult', description: 'The deleted teams, or why none was deleted.' },
     },
     resolve: async (_root, { input }, { scope }) => {
-      return { ids: await clearOwnersAfter(scope, deleteTeams(scope, localIds('Team', input.ids))) };
+      return { ids: await reloadOwnersAfter(scope, deleteTeams(scope, localIds('Team', input.ids))) };
     },
   }),
   addTeamMembers: t.field({
@@ -238,7 +238,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const members = membersOf(input.members);
-      const { team } = await clearOwnersAfter(scope, addTeamMembers(scope, { teamId: teamIdOf(input), members }));
+      const { team } = await reloadOwnersAfter(scope, addTeamMembers(scope, { teamId: teamIdOf(input), members }));
       return { id: team.id };
     },
   }),
@@ -253,7 +253,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const { allowedModels } = input;
-      const { member } = await clearOwnersAfter(
+      const { member } = await reloadOwnersAfter(
         scope,
         updateTeamMember(scope, {
           named: { teamId: teamIdOf(input), userId: localId('User', input.userId), email: null },
@@ -283,7 +283,7 @@ builder.mutationFields((t) => ({
       const resetTo = usdFrom(input.resetToUsd);
       if (resetTo === null) throw new InvalidInput('resetToUsd is out of range.', [], { field: 'resetToUsd' });
       const named = { teamId: teamIdOf(input), userId: localId('User', input.userId) };
-      return (await clearOwnersAfter(scope, resetMemberSpend(scope, { ...named, resetTo }))).view.member;
+      return (await reloadOwnersAfter(scope, resetMemberSpend(scope, { ...named, resetTo }))).view.member;
     },
   }),
   removeTeamMember: t.field({
@@ -297,7 +297,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const named = { teamId: teamIdOf(input), userId: localId('User', input.userId), email: null };
-      const { team } = await clearOwnersAfter(scope, removeTeamMember(scope, named));
+      const { team } = await reloadOwnersAfter(scope, removeTeamMember(scope, named));
       return { id: team.id };
     },
   }),

@@ -8,7 +8,7 @@ import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { TeamCallback } from '../src/domain/teams/logging.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
-import { clearOwnersAfter } from './base/owner-changes.ts';
+import { reloadOwnersAfter } from './base/owner-changes.ts';
 import { readTexts } from './base/json-inputs.ts';
 import { TeamType } from './base/refs.ts';
 
@@ -87,7 +87,7 @@ builder.mutationFields((t) => ({
         type: type ?? ('success_and_failure' as const),
         vars: readTexts(variables, 'variables'),
       };
-      const { team } = await clearOwnersAfter(scope, addTeamCallback(scope, { id: localId('Team', id), callback }));
+      const { team } = await reloadOwnersAfter(scope, addTeamCallback(scope, { id: localId('Team', id), callback }));
       return { id: team.id };
     },
   }),
@@ -101,7 +101,7 @@ builder.mutationFields((t) => ({
       union: { name: 'DisableTeamLoggingResult', description: 'The team, or why its logging was not disabled.' },
     },
     resolve: async (_root, { input }, { scope }) => {
-      const { team } = await clearOwnersAfter(scope, disableTeamLogging(scope, { id: localId('Team', input.id) }));
+      const { team } = await reloadOwnersAfter(scope, disableTeamLogging(scope, { id: localId('Team', input.id) }));
       return { id: team.id };
     },
   }),

@@ -3,7 +3,7 @@ import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { UserPatch } from '../src/domain/users/user.ts';
 import { builder, type InputFields } from './base/builder.ts';
 import { localId, localIds } from './base/global-id.ts';
-import { clearOwnersAfter, DeletedOwnersType } from './base/owner-changes.ts';
+import { reloadOwnersAfter, DeletedOwnersType } from './base/owner-changes.ts';
 import { RoleType } from './keys.ts';
 import { limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
 import { readObject } from './base/json-inputs.ts';
@@ -79,7 +79,7 @@ builder.mutationFields((t) => ({
         teamIds: localIds('Team', teamIds ?? []),
         key: null,
       };
-      return (await clearOwnersAfter(scope, createUser(scope, draft))).user;
+      return (await reloadOwnersAfter(scope, createUser(scope, draft))).user;
     },
   }),
   updateUser: t.field({
@@ -94,7 +94,7 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { scope }) => {
       const { id, ...fields } = input;
       const named = { id: localId('User', id), email: null };
-      return (await clearOwnersAfter(scope, updateUser(scope, { named, patch: patchOf(fields) }))).user;
+      return (await reloadOwnersAfter(scope, updateUser(scope, { named, patch: patchOf(fields) }))).user;
     },
   }),
   deleteUsers: t.field({
@@ -107,7 +107,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const ids = localIds('User', input.ids);
-      await clearOwnersAfter(scope, deleteUsers(scope, ids));
+      await reloadOwnersAfter(scope, deleteUsers(scope, ids));
       return { ids };
     },
   }),

@@ -11,7 +11,7 @@ import {
 import { type Usd, ZERO_USD } from '../../src/domain/money.ts';
 import type { KeyPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
-import { spendSinceLater, startsOf, windowBudgetId } from './window-spend.ts';
+import { smallerSpend, startsOf, windowBudgetId } from './window-spend.ts';
 
 export const KEY_HASH = /^[0-9a-f]{64}$/;
 
@@ -34,9 +34,10 @@ export async function findNamed({ platform }: Scope<KeyPlatform>, named: string)
   const { stores, keyGenerator, clock } = platform;
   if (named.startsWith('sk-')) {
     const secretHash = keyGenerator.hash(named);
+    // `find` takes the hash of a secret, `findMany` the hash that identifies a key: that of its first secret.
     const key = await stores.keys.find(secretHash);
     if (key !== null && acceptsSecret(key, secretHash, clock.now())) return key;
-    // The first secret of a rotated key is no longer valid, but its hash is still the key's identity.
+    // The first secret of a rotated key is not valid, but still names the key.
     const [first] = await stores.keys.findMany([secretHash]);
     return first?.deletedAt === null ? first : null;
   }
@@ -89,8 +90,7 @@ export async function keyInfos(
   return rows.map((row) => {
     const total = totals.get(row.hash) ?? ZERO_USD;
     const inWindow = windowed.has(row.hash) ? (spendInWindow.get(row.hash) ?? ZERO_USD) : null;
-    // The key's own window, or the window of its budget row if that began later.
-    return { row, total, spend: spendSinceLater(keySpendOf(row, total), inWindow), status: keyStatusOf(row, now) };
+    return { row, total, spend: smallerSpend(keySpendOf(row, total), inWindow), status: keyStatusOf(row, now) };
   });
 }
 

@@ -25,7 +25,7 @@ const MAX_READ_SPANS = 2_000;
 /** Maximum number of traces whose annotations one query reads: each may have a thousand. */
 const MAX_ANNOTATED_TRACES = 50;
 
-/** Maximum number of spans whose content one batch reads. Batches of a loader run one after the other. */
+/** Maximum number of spans whose content is read concurrently. `createContentLoader` runs its batches one by one. */
 const MAX_CONTENTS = 8;
 
 /** One DataLoader for each query of a store: a list of traces reads the spans of many traces in one query. */
@@ -41,13 +41,13 @@ export interface Loaders {
    * without a parent span, so the rows are found by response id or call id.
    */
   readonly spendRowsElsewhere: DataLoader<CallSearch, readonly SpendRow[], string>;
-  /** Accounts of a trace (the gateway's records of its calls), by the parts of the trace: one part for each owner. */
+  /** The gateway's records of the calls of a trace id, by its traces: one for each owner that sent spans of this id. */
   readonly accountsByTrace: DataLoader<readonly TraceIdentity[], TraceAccounts, string>;
   /** Annotations of a trace and its spans, the oldest first. For any caller: operations check access. */
   readonly annotationsByTrace: DataLoader<TraceKey, readonly Annotation[], string>;
   /** The visible summaries with a trace id; with a ref, only the summary of that trace. */
   readonly summariesByAddress: DataLoader<SummaryAddress, readonly TraceSummary[], string>;
-  /** All spans of a trace, indexed, by the parts of the trace. */
+  /** All spans of a trace id, indexed, by its traces: one for each owner that sent spans of this id. */
   readonly spanTreeByTrace: DataLoader<readonly TraceIdentity[], SpanTree, string>;
   /** A span with its content. For any caller: operations check access. */
   readonly contentBySpan: DataLoader<SpanKey, Span | null, string>;
@@ -76,7 +76,7 @@ interface SummaryAddress {
 /** A span of a stored trace. */
 type SpanKey = TraceKey & { readonly spanId: string };
 
-/** A trace whose spans to read. A summary contains their number. */
+/** A trace whose spans are read. A key of the loader may be a whole summary, which contains their number. */
 type SpansWanted = TraceKey & { readonly spanCount?: number };
 
 /** The spans of each trace, in reads of at most `MAX_READ_SPANS` spans where the counts are known. */
@@ -208,7 +208,8 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
       return hashes.map((hash) => keys.get(hash) ?? null);
     }),
     keyByHash: new DataLoader(async (hashes) => {
-      // The result depends only on the visibility, because subscribers with equal visibility share their events.
+      // A key of a team does not see itself: subscribers with equal visibility share their events, so the result must
+      // depend only on the visibility.
       const visibility = caller === null ? null : visibilityOf(caller);
       if (visibility?.kind !== 'all') {
         const ownKey = visibility?.kind === 'key' ? (caller?.key ?? null) : null;

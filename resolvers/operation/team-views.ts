@@ -13,7 +13,7 @@ import { callerOf } from './operation.ts';
 import { refuseMembers } from './owner-access.ts';
 import type { TeamPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
-import { type CountedSpend, countedSpends, spendSinceLater } from './window-spend.ts';
+import { type CountedSpend, countedSpends, smallerSpend } from './window-spend.ts';
 import { windowSpendOf } from './user-views.ts';
 
 /** A member with its user and its budget. */
@@ -79,7 +79,7 @@ export async function countedTeams(
 
 /** The spend of a member: in the window of its budget, or since its spend was reset, if that is later. */
 const spendOfMember = ({ spentBefore }: TeamMember, { spend, total }: CountedSpend): CountedSpend => ({
-  spend: spendSinceLater((total - (spentBefore ?? ZERO_USD)) as Usd, spend),
+  spend: smallerSpend((total - (spentBefore ?? ZERO_USD)) as Usd, spend),
   total,
 });
 

@@ -80,10 +80,10 @@ export const windowBudgetId = ({ budgetDuration, settings }: Pick<VirtualKey, 'b
   budgetDuration === null ? (settings.budgetId ?? null) : null;
 
 /**
- * The spend since the later of two times: when the spend was last set, and when the window of the budget row began. The
- * later time has the smaller spend. `inWindow` is null in the first window, and without a budget row.
+ * The spend that counts: since the spend was last set, or since the window of the budget row began, whichever is later.
+ * That is the smaller one. `inWindow` is null in the first window, and without a budget row.
  */
-export const spendSinceLater = (sinceSet: Usd, inWindow: Usd | null): Usd =>
+export const smallerSpend = (sinceSet: Usd, inWindow: Usd | null): Usd =>
   inWindow !== null && inWindow < sinceSet ? inWindow : sinceSet;
 
 /** Refuses an amount that a spend cannot be reset to. Throws InvalidInput. */

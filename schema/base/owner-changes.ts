@@ -12,7 +12,7 @@ export const DeletedOwnersType = builder.objectRef<{ readonly ids: readonly stri
 });
 
 /** Waits for a change, then clears the loaders of owners, so that the same request reads the changed rows. */
-export async function clearOwnersAfter<Result>(scope: Scope, change: Promise<Result>): Promise<Result> {
+export async function reloadOwnersAfter<Result>(scope: Scope, change: Promise<Result>): Promise<Result> {
   const result = await change;
   clearOwners(scope.loaders.owners);
   return result;

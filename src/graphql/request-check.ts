@@ -50,24 +50,24 @@ const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
 /**
- * Refuses JSON that certainly has more values or deeper nesting than variables may have: a value adds at most one comma
- * and one opening bracket. Bodies of other media types pass. Scans the bytes without parsing and stops at the limit.
- * `envelopes` is the number of objects around the request. Throws TooLarge.
+ * Refuses JSON that certainly has more values or deeper nesting than variables may have. Counts commas and opening
+ * brackets, because each value adds at most one of both. Bodies of other media types pass. Scans the bytes without
+ * parsing and stops at the limit. `envelopes` is the number of objects around the request. Throws TooLarge.
  */
 export function assertJsonSize({ headers }: Pick<IncomingMessage, 'headers'>, body: Uint8Array, envelopes = 0): void {
   if (body.length < CHEAP_BYTES || !headers['content-type']?.includes('json')) return;
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  let values = 0;
+  let commasAndBrackets = 0;
   let depth = 0;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at] ?? 0;
     if (byte === QUOTE) at = endOfText(bytes, at + 1);
     else if (OPENING.has(byte)) {
       depth += 1;
-      values += 1;
+      commasAndBrackets += 1;
     } else if (CLOSING.has(byte)) depth -= 1;
-    else if (byte === COMMA) values += 1;
-    if (values > 2 * MAX_VARIABLE_VALUES)
+    else if (byte === COMMA) commasAndBrackets += 1;
+    if (commasAndBrackets > 2 * MAX_VARIABLE_VALUES)
       throw new TooLarge(`The request holds more than ${MAX_VARIABLE_VALUES} values.`, MAX_VARIABLE_VALUES);
     // The request and its variables are two levels.
     if (depth > MAX_NESTING + 2 + envelopes)

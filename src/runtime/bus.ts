@@ -76,6 +76,7 @@ class Feed<Event> implements PollableStream<Delivery<Event>> {
     return other;
   }
 
+  /** False for a closed feed: its reader still has to read the end. */
   isDrained(): boolean {
     return this.#open && this.#queue.length === 0;
   }

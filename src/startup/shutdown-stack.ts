@@ -4,8 +4,8 @@ import type { Log } from '../runtime/telemetry/log.ts';
 const STEP_MS = 5_000;
 
 /**
- * Number of timer periods in a deadline. A stall of the process, e.g. on a busy machine, counts as one period, so that
- * the work still has time to finish.
+ * A deadline is measured by this number of short timers. During a stall of the process only one of them ends, so that
+ * the work has time to finish after the stall.
  */
 const DEADLINE_TIMERS = 10;
 

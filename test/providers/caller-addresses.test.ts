@@ -84,8 +84,8 @@ describe.each(CLIENTS)('calls to an address chosen by a caller ($client)', ({ op
       // The keep-alive connection still uses the checked address.
       expect(await outcomeOfCall(http, 'rebinding.example')).toBe('ok');
       server.closeIdleConnections();
+      // The first call may be sent on the closed idle connection, and fail.
       let answer = await outcomeOfCall(http, 'rebinding.example');
-      // This call may be sent on the closed idle connection and fail.
       if (answer !== REFUSED) answer = await outcomeOfCall(http, 'rebinding.example');
       expect(answer).toBe(REFUSED);
       expect(new Set(reached)).toEqual(new Set([PUBLIC]));

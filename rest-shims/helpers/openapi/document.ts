@@ -105,12 +105,12 @@ function defaultResponseOf(row: RouteRow): JsonObject {
 const PARAMETER = /\{?([:*])(\w+)\}?/g;
 
 /** A path in the notation of OpenAPI. */
-const documentedPath = (path: string): string => path.replaceAll(PARAMETER, (_all, _kind, name: string) => `{${name}}`);
+const openApiPathOf = (path: string): string => path.replaceAll(PARAMETER, (_all, _kind, name: string) => `{${name}}`);
 
 /** Key of a path. OpenAPI treats paths that differ only in parameter names as the same path. */
 const pathWithoutNames = (path: string): string => path.replaceAll(/\{\w+\}/g, '{}');
 
-/** Path parameters, with the names in the documented path. */
+/** Parameters of a path, with the names that the same path has in the document: see `DocumentedPath`. */
 function pathParametersOf(path: string, documented: string): readonly JsonObject[] {
   const names = [...documented.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   return [...path.matchAll(PARAMETER)].map(([, kind], index) => ({
@@ -189,7 +189,7 @@ export function openApiDocument(rows: readonly RouteRow[]): JsonObject {
   const documentedPaths = new Map<string, string>();
   for (const row of rows)
     for (const [index, path] of row.paths.entries()) {
-      const openApiPath = documentedPath(path);
+      const openApiPath = openApiPathOf(path);
       const documented = documentedPaths.get(pathWithoutNames(openApiPath)) ?? openApiPath;
       documentedPaths.set(pathWithoutNames(openApiPath), documented);
       const operations = (paths[documented] ??= {});

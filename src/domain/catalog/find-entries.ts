@@ -26,7 +26,7 @@ export interface EntryFilters {
 
 export const NO_ENTRY_FILTERS: EntryFilters = { provider: null, mode: null, model: null, capabilities: {} };
 
-/** The parsed model filter. The prefix of a pattern must be lower case. */
+/** The parsed model filter. A text that begins with `re:`, in lower case, is a pattern. */
 export type ModelFilter =
   | { readonly kind: 'any' }
   | { readonly kind: 'part'; readonly text: string }

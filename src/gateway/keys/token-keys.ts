@@ -63,7 +63,7 @@ export function createTokenKeys(options: TokenKeyOptions): Pick<KeyStore, 'find'
     const factsOf = await teamFacts(bearers, options);
     const drafts = new Map(bearers.map((bearer) => [bearer.secretHash, draftsOf(bearer, factsOf(bearer), options)]));
     const named = [...drafts].flatMap(([hash, rows]) => rows.map((row, index) => [`${hash}:${index}`, row] as const));
-    // Committed before a call of these keys begins, so that no total of their owners lacks its spend.
+    // The owners of these keys are stored before a call begins. Otherwise its spend would be in no owner's total.
     const [owned] = await Promise.all([keys.withOwners(new Map(named)), knownKeys.store(named.map(([, row]) => row))]);
     return new Map(
       [...drafts].flatMap(([hash, rows]) => {
@@ -260,11 +260,11 @@ function tokenKey(
   const { issuer, subject, role, organizationId, endUserId, routes, expiresAt } = identity;
   const { teamId, now, refusal } = about;
   const userId = user?.id ?? identity.userId;
-  // Keys of later tokens of a bearer have the same hash, so that they own the same rows. The hash determines the team,
-  // the user, and the organization of a token without a team, so that spend is summed by hash (`TokenKey`).
-  const bearer = userId ?? { subject };
+  // Later tokens of a bearer have the same hash, so that they own the same rows. The hash contains all owners whose
+  // spend includes the calls of this key: team, user, and the organization of a token without a team.
+  const userOrSubject = userId ?? { subject };
   const ofOrganization = teamId === null && organizationId !== null ? [organizationId] : [];
-  const hash = about.hash(JSON.stringify(['token', issuer, bearer, teamId, role, ...ofOrganization]));
+  const hash = about.hash(JSON.stringify(['token', issuer, userOrSubject, teamId, role, ...ofOrganization]));
   return {
     ...unstoredKey({ hash, name: `jwt-...${hash.slice(-4)}`, teamId, now }),
     secretHash,

@@ -114,7 +114,10 @@ export class ChunkInspector implements StreamInspector {
   }
 }
 
-/** Whether a chunk with one choice has neither a finish reason nor usage. Searches its text instead of parsing it. */
+/**
+ * Whether a chunk certainly has one choice, with a finish reason of null, and no usage. Searches its text, without
+ * parsing it.
+ */
 function isMiddle(data: Buffer): boolean {
   const reason = data.indexOf(FINISH_REASON);
   if (reason === -1) return false;

@@ -32,7 +32,8 @@ export function usageOfResponse(response: Fields): Usage | null {
     ofType('code_interpreter_call').map((item, position) => text(item['container_id']) ?? position),
   ).size;
   const sizes = list(response['tools']).map((tool) => text(object(tool)['search_context_size']));
-  const searchSize = sizes.find((one) => one === 'low' || one === 'high');
+  // An absent size means medium.
+  const searchSize = sizes.find((size) => size === 'low' || size === 'high');
   return {
     ...usage,
     ...(webSearches === 0 ? {} : { webSearches }),

@@ -55,7 +55,7 @@ function queriesOf(row: RouteRow, text: string): readonly string[] {
 
 const routes = restRoutes().filter(({ name, surface }) => surface === 'management' && NOUNS.test(name));
 
-// SQLite runs once, with the driver `node:sqlite`.
+// SQLite runs once, with its driver `node:sqlite` and not with its driver `sqlite3`.
 for (const engine of ENGINES)
   describe.skipIf(engine.skipReason !== null || engine.name === 'sqlite3')(
     `management routes on ${engine.name}`,
@@ -80,6 +80,7 @@ for (const engine of ENGINES)
         }
       });
       afterAll(async () => {
+        // A SQLite database is in the data folder, which `remove` deletes.
         await app.stop({ keepData: scratch.options.databaseUrl === null });
         await scratch.remove();
       });

@@ -75,7 +75,7 @@ describe('a new configuration', () => {
     expect(body['configuration']).toEqual({ read_again_at: (configReload as Json)['at'], kept_running: true });
   });
 
-  it('in a pipe, which may never end, is refused; a later regular file is read', async () => {
+  it('is refused when the file is a pipe, which may never end; a later regular file is read', async () => {
     const file = join(client.app().dataDir, 'config.yaml');
     rmSync(file);
     execFileSync('mkfifo', [file]);

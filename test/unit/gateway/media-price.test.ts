@@ -96,7 +96,7 @@ describe('images', () => {
     expect(cost(model, { measured })).toBe(expected);
   });
 
-  it('have the price by size of their provider, unless the base model has a provider prefix', () => {
+  it('have the price of the provider by image size, and none where the base model has a provider prefix', () => {
     const measured = images(1, '1024x1024', 'hd');
     expect(cost('dall-e-3', { measured }, { provider: 'azure' })).toBe('0.07999586304');
     expect(cost('my-deployment', { measured }, { provider: 'azure', baseModel: 'azure/dall-e-3' })).toBeNull();
@@ -125,6 +125,7 @@ describe('images', () => {
     const cachedPrice = { priceOverrides: { cache_read_input_image_token_cost: 2.5e-6 } };
     // 10 x 5e-6 + 20 x 1e-5 + 30 x 2.5e-6 + 1,000 x 4e-5.
     expect(cost('gpt-image-1', { usage: cached }, cachedPrice)).toBe('0.040325');
+    // The model has no price for tokens, so the price of an image applies.
     expect(cost('dall-e-2', { usage, measured: images(1) })).toBe('0.02');
   });
 });
@@ -155,7 +156,7 @@ describe('seconds of audio', () => {
   });
 });
 
-it('entries of the map for image sizes are found by size and quality, and name their model', () => {
+it('catalog entries of one image size are found by size and quality, and contain the name of their model', () => {
   expect(
     ['azure/hd/1024-x-1792/dall-e-3', '512-x-512/dall-e-2', 'low/1024-x-1024/gpt-image-1', 'dall-e-3', '1-x-1/'].map(
       modelOfVariant,

@@ -3,8 +3,8 @@ import { decimal, flag, providerBudgets, storable, text } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 /**
- * Settings of users and teams, prices and budgets, and public pages. Each can also be stored at run time, whatever its
- * kind. The file takes precedence over stored values.
+ * Settings of users and teams, prices and budgets, and public pages. Each can also be stored at run time, also those
+ * without a `storable` kind. The file takes precedence over stored values.
  */
 export const MANAGEMENT_SETTINGS = {
   defaultUserParams: setting({
