@@ -51,7 +51,7 @@ const CLOSING = new Set([0x5d, 0x7d]);
 
 /**
  * Refuses JSON that certainly has more values or deeper nesting than variables may have. Counts commas and opening
- * brackets, because each value adds at most one of both. Bodies of other media types pass. Scans the bytes without
+ * brackets, because each value adds at most one of each. Bodies of other media types pass. Scans the bytes without
  * parsing and stops at the limit. `envelopes` is the number of objects around the request. Throws TooLarge.
  */
 export function assertJsonSize({ headers }: Pick<IncomingMessage, 'headers'>, body: Uint8Array, envelopes = 0): void {
