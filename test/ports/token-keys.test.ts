@@ -95,7 +95,9 @@ for (const engine of ENGINES)
     it('of earlier calls are stored by the migration; calls before the start of a window stay before it', async () => {
       await stores.spend.append([1, 2, 3, 5].map(callOf));
       await stores.teams.add(newTeam({}, { ...ABOUT, id: 'unused' }));
-      await stores.teams.change('team', (team) => ({ ...team, spentBefore: picos(100_000n) }));
+      // 900,000 USD, in the largest number of digits that both databases add exactly.
+      const spentBefore = 900_000_000_000_000_000n;
+      await stores.teams.change('team', (team) => ({ ...team, spentBefore: picos(spentBefore) }));
       await stores.teams.change('unused', (team) => ({ ...team, spentBefore: picos(7n) }));
       const { orm } = await scratch.openBare();
       await new Migrator(orm.em).down({ to: BEFORE });
@@ -105,7 +107,7 @@ for (const engine of ENGINES)
       const teams = await stores.teams.findMany(['team', 'unused']);
       expect(new Map(teams.map(({ id, spentBefore }) => [id, spentBefore]))).toEqual(
         new Map([
-          ['team', 100_110n],
+          ['team', spentBefore + 110n],
           ['unused', 7n],
         ]),
       );

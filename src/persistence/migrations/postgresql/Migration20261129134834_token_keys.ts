@@ -39,8 +39,8 @@ export class Migration20261129134834_token_keys extends Migration {
       const keys = `"token_key" k join "key_spend" s on s."key_hash" = k."hash" where ${isOwned}`;
       this.addSql(`
         update "${table}" set "spent_before" =
-          cast(cast("spent_before" as bigint) + (select cast(sum(s."total") as bigint) from ${keys}) as text)
-        where "spent_before" is not null and length("spent_before") < 18 and exists (select 1 from ${keys})
+          cast(cast("spent_before" as numeric) + (select sum(s."total") from ${keys}) as text)
+        where "spent_before" is not null and exists (select 1 from ${keys})
       `);
     }
   }

@@ -39,7 +39,7 @@ export class Migration20261129134834_token_keys extends Migration {
       this.addSql(`
         update "${table}" set "spent_before" =
           cast(cast("spent_before" as bigint) + (select cast(sum(s."total") as bigint) from ${keys}) as text)
-        where "spent_before" is not null and length("spent_before") < 18 and exists (select 1 from ${keys})
+        where "spent_before" is not null and length("spent_before") <= 18 and exists (select 1 from ${keys})
       `);
     }
   }
