@@ -276,11 +276,14 @@ export async function storeState(scope: BackgroundScope, object: UpstreamObject,
   await stores.upstreamObjects.saveState(id, shown);
 }
 
+/** Age of a batch, in ms, from which a reported sum replaces an output file that cannot be read. */
+const WAIT_FOR_OUTPUT_MS = 2 * 86_400_000;
+
 /**
  * Usage of an ended batch. Its state may have a sum over all models, which is used for a batch of one model. For
- * several models, the lines of the output file are used, or else the sum without a model. Without a sum, the lines are
- * used for any number of models. Then the usage is `unread` while the file cannot be read, and empty when there is no
- * file.
+ * several models, the lines of the output file are used, or the sum without a model where the file has no usage.
+ * Without a sum, the lines are used for any number of models, and the usage is empty when there is no file. The usage
+ * is `unread` while a needed file cannot be read.
  */
 async function usesOf(
   scope: BackgroundScope,
@@ -293,6 +296,8 @@ async function usesOf(
   if (summed !== null && !hasSeveralModels) return [summed];
   const uses = await usesOfOutput(scope, object, { shown, counted });
   if (summed === null) return uses;
+  const ageMs = scope.platform.clock.now().getTime() - object.createdAt.getTime();
+  if (uses === 'unread' && ageMs < WAIT_FOR_OUTPUT_MS) return 'unread';
   return uses === 'unread' || uses.length === 0 ? [{ ...summed, model: null }] : uses;
 }
 

@@ -43,7 +43,6 @@ function dialectOf({ dialect, medium, answers }: Endpoint, provider: string): Na
       // `member` is null for an endpoint whose answers are not parsed.
       return answers.member === null ? null : openAi;
     case 'converse':
-    case 'ide':
     case 'ollama-chat':
       return null;
   }

@@ -21,7 +21,6 @@ export type Dialect =
   | 'chat-completions'
   | 'completions'
   | 'responses'
-  | 'ide'
   | 'messages'
   | 'generate-content'
   | 'converse'

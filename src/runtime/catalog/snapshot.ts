@@ -6,11 +6,11 @@ import type { PricedModel } from '../../domain/catalog/price-map.ts';
 /** Folder of the built-in catalog: created by `npm run catalog:snapshot`, committed. */
 export const EMBEDDED_FOLDER = new URL('../../../data/catalog/', import.meta.url);
 
-const nullIfEmpty = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** A model of the price map as an entry. */
 export function entryOf([id, row]: PricedModel): CatalogEntry {
-  return { id, provider: nullIfEmpty(row['litellm_provider']), mode: nullIfEmpty(row['mode']), row };
+  return { id, provider: textOrNull(row['litellm_provider']), mode: textOrNull(row['mode']), row };
 }
 
 /** Hex digits of a state's id, from the SHA-256 of its models. */

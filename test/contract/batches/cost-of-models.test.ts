@@ -79,6 +79,14 @@ describe('a batch with lines of several models', () => {
     expect(await recordsOf(id)).toHaveLength(2);
   });
 
+  it('has no record while its output cannot be read, and a record for each model afterwards', async () => {
+    const id = await createBatch(await newKey(app, {}));
+    serveFiles(upstream, { ...REPORTED_SUM, output_file_id: 'up-output' }, null);
+    await send(app, 'GET', `/v1/batches/${id}`);
+    await readEnd(id, REPORTED_SUM, OUTPUT);
+    expect(await recordsOf(id)).toEqual([record('assistant', '12', 16, 4), record('second', '4', 24, 4)]);
+  });
+
   it('divides its reported sum among its models by the size of their lines, if its output has no usage', async () => {
     const id = await createBatch(await newKey(app, {}));
     await readEnd(id, REPORTED_SUM, 'no JSON');

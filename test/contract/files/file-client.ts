@@ -27,16 +27,17 @@ const BATCH = { object: 'batch', endpoint: '/v1/chat/completions', completion_wi
 
 /**
  * Makes the upstream answer requests about files and batches. `batch` has members of each batch in its answers, and
- * `content` is the content of each file.
+ * `content` is the content of each file; null answers 500 in its place.
  */
 export function serveFiles(
   upstream: FaultServer,
   batch: Record<string, unknown> = { status: 'validating' },
-  content = '{"a":1}\n',
+  content: string | null = '{"a":1}\n',
 ): void {
   upstream.answer((response, _socket, { method, path, body }) => {
     const [, , kind, id = `up-${upstream.received.length}`, action] = path.split('/');
     response.setHeader('content-type', 'application/json');
+    if (action === 'content' && content === null) return response.writeHead(500).end('{}');
     if (action === 'content') {
       response.setHeader('content-type', 'application/jsonl');
       return response.end(content);
