@@ -96,8 +96,8 @@ for (const engine of ENGINES)
       await stores.spend.append([1, 2, 3, 5].map(callOf));
       await stores.teams.add(newTeam({}, { ...ABOUT, id: 'unused' }));
       // 900,000 USD, in the largest number of digits that both databases add exactly.
-      const spentBefore = 900_000_000_000_000_000n;
-      await stores.teams.change('team', (team) => ({ ...team, spentBefore: picos(spentBefore) }));
+      const largeAmount = 900_000_000_000_000_000n;
+      await stores.teams.change('team', (team) => ({ ...team, spentBefore: picos(largeAmount) }));
       await stores.teams.change('unused', (team) => ({ ...team, spentBefore: picos(7n) }));
       const { orm } = await scratch.openBare();
       await new Migrator(orm.em).down({ to: BEFORE });
@@ -107,7 +107,7 @@ for (const engine of ENGINES)
       const teams = await stores.teams.findMany(['team', 'unused']);
       expect(new Map(teams.map(({ id, spentBefore }) => [id, spentBefore]))).toEqual(
         new Map([
-          ['team', spentBefore + 110n],
+          ['team', largeAmount + 110n],
           ['unused', 7n],
         ]),
       );
