@@ -50,8 +50,8 @@ for (const engine of ENGINES)
 
     it('store their guardrail runs in the spend row, and as spans below the call', async () => {
       const child = { traceId: traceId(1), spanId: spanId(7), parentSpanId: spanId(1) };
-      const below = aSpan({ ...child, type: 'guardrail', name: 'guardrail g', model: null });
-      const call = { ...aCall(1, { guardrails: [RUN] }), below: [below] };
+      const guardrailSpan = aSpan({ ...child, type: 'guardrail', name: 'guardrail g', model: null });
+      const call = { ...aCall(1, { guardrails: [RUN] }), childSpans: [guardrailSpan] };
       const plain = aCall(2);
       const published = await stores.calls.append([call, plain].map((record) => stores.calls.encode(record)));
       const changed = (await published()).find((summary) => summary.traceId === traceId(1));
@@ -59,7 +59,9 @@ for (const engine of ENGINES)
       expect(await stores.spend.findBySpans([`${traceId(1)}:${spanId(1)}`])).toEqual([call.spend]);
       expect(await stores.spend.findBySpans([`${traceId(2)}:${spanId(2)}`])).toEqual([plain.spend]);
       const [summary] = await stores.traces.findSummaries({ kind: 'all' }, traceId(1), null);
-      expect(summary === undefined ? null : await stores.traces.findSpan([summary], below.spanId)).toEqual(below);
+      expect(summary === undefined ? null : await stores.traces.findSpan([summary], guardrailSpan.spanId)).toEqual(
+        guardrailSpan,
+      );
       expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(14n);
     });
   });
