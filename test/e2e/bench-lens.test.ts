@@ -47,15 +47,15 @@ describe('bench:lens', () => {
     );
     const before = judge.calls();
     const text = await bench('--config', config, '--model', 'mine');
-    // One of three runs has a failure: 24 runs have 8 findings.
-    expect(text).toContain(`Reviewer: mine of ${config}. 24 runs, 24 reviewed, 8 findings`);
+    // One of three executions has a failure: 24 executions have 8 findings.
+    expect(text).toContain(`Reviewer: mine of ${config}. 24 executions, 24 reviewed, 8 findings`);
     expect(text).toMatch(WITHIN_DESIRED);
     expect(judge.calls() - before).toBeGreaterThan(24);
   });
 
   it('calls a model that its arguments name', async () => {
     const text = await bench('--upstream', 'openai/tiny', '--api-base', judge.base, '--key-env', 'REVIEWER_KEY');
-    expect(text).toContain('Reviewer: openai/tiny. 24 runs, 24 reviewed');
+    expect(text).toContain('Reviewer: openai/tiny. 24 executions, 24 reviewed');
     expect(text).toMatch(WITHIN_DESIRED);
   });
 
