@@ -150,7 +150,7 @@ function suite(name: string, withRedis: boolean): void {
           headers: { authorization: `Bearer ${ADMIN}` },
         });
         const { team_memberships: members } = (await answer.json()) as { readonly team_memberships: readonly Json[] };
-        expect(members.find((member) => member['user_id'] === 'ann')?.['spend']).toBe(MEMBER_CALLS);
+        expect(members.find((row) => row['user_id'] === 'ann')?.['spend']).toBe(MEMBER_CALLS);
       }, SOON);
       expect(await post(0, '/team/small/member/ann/reset_spend', { reset_to: RESET_TO })).toEqual({
         status: 200,
