@@ -125,8 +125,10 @@ export const refreshGuardrails = operation({
 });
 
 /**
- * Runs every guardrail with the given name on a text. Several guardrails may have the same name. No model is called.
- * Returns the edited text. Throws NotFound, Rejected, GuardrailFailed and Unavailable.
+ * Runs every guardrail with the given name on a text. Guardrails of other teams do not run, unless the caller is a
+ * proxy administrator with full access. Only the configuration file can repeat a name: within itself, or that of a
+ * stored guardrail. No model is called. Returns the edited text. Throws NotFound, Rejected, GuardrailFailed and
+ * Unavailable.
  */
 export const applyGuardrail = operation({
   name: 'applyGuardrail',
