@@ -39,6 +39,7 @@ const QUESTIONS: DecideInput['questions'] = [
 
 it('a decision has an answer of the type of each question, and a cost', async () => {
   // A question that the upstream does not answer is refused, here the last one.
+  // `noul` is the wire name of a predicate in the format of this upstream, and of its probability.
   const answers = {
     0: { type: 'noul', noul: 0.9 },
     1: { type: 'choice', choice: 'ops', confidence: 0.5, probabilities: { ops: 0.75, true: 0.25 } },
