@@ -5,7 +5,7 @@ import {
   boundedDraft,
   boundedPatch,
   hasMoreRights,
-  outranks,
+  hasStrongerRole,
 } from '../../src/domain/keys/key-bounds.ts';
 import { assertMayCreate } from '../../src/domain/keys/generation-rules.ts';
 import type { KeyPatch } from '../../src/domain/keys/key-change.ts';
@@ -72,7 +72,7 @@ interface KeyRight {
 export async function assertManages(scope: KeyScope, row: VirtualKey | null, route: KeyPermission): Promise<KeyRight> {
   const caller = callerOf(scope);
   if (caller.role === 'proxy_admin') return { isManager: true };
-  if (row === null || outranks(row, caller)) throw refusalOf(scope, route);
+  if (row === null || hasStrongerRole(row, caller)) throw refusalOf(scope, route);
   const isOwn = nullIfBlank(caller.userId) !== null && row.userId === caller.userId;
   const ownKeyRoutes = row.teamId === null ? OWN_PERSONAL_KEY_ROUTES : OWN_TEAM_KEY_ROUTES;
   if (isOwn && ownKeyRoutes.has(route)) return { isManager: false };
@@ -114,8 +114,9 @@ export async function allowedRotation(scope: KeyScope, row: VirtualKey | null, p
   const allowed = isEmptyPatch(patch) ? () => ({}) : await allowedPatch(scope, row, patch);
   return (stored) => {
     if (stored.teamId !== row.teamId || stored.userId !== row.userId) throw refusalOf(scope, '/key/regenerate');
+    // A key with bounds (limits, another team, an expiry) could evade them with the secret of another key.
     if (stored.hash !== caller.keyHash) assertUnbounded(caller, stored.teamId);
-    if (hasMoreRights(caller, stored))
+    if (hasMoreRights(stored, caller))
       throw keyOwnerRefusal('You are not allowed to get the secret of a key with more rights than your own.');
     return allowed(stored);
   };
@@ -165,6 +166,7 @@ export async function allowedDraft(
   const teamId = nullIfBlank(draft.teamId);
   const hasCreationRules = keyRules.team !== null || keyRules.personal !== null;
   if (caller.role === 'proxy_admin') {
+    // As in the reference, an administrator may name an unknown team, unless `key_generation_settings` has a rule.
     if (hasCreationRules && teamId !== null && (await scope.platform.stores.teams.find(teamId)) === null)
       throw unknownTeamOf(teamId);
     assertMayCreate({ caller, memberRole: null, sent }, draft, keyRules);

@@ -190,8 +190,11 @@ export function boundedPatch(
   return withKeptRights(before.metadata, patch);
 }
 
-/** Whether a key has rights that the caller's own credential lacks, so that the caller must not learn its secret. */
-export function hasMoreRights(caller: Caller, row: VirtualKey): boolean {
+/**
+ * Whether a key has rights that the caller's own credential lacks, by its role, user, models or routes. If so, the
+ * caller must not learn its secret.
+ */
+export function hasMoreRights(row: VirtualKey, caller: Caller): boolean {
   if (caller.key === null || caller.keyHash === row.hash) return false;
   const isOfOther = nullIfBlank(row.userId) !== null && row.userId !== caller.userId;
   const routes = row.settings.allowedRoutes ?? [];
@@ -206,4 +209,4 @@ export function hasMoreRights(caller: Caller, row: VirtualKey): boolean {
 /**
  * Whether the role of a key has a right that the caller's role lacks, so that only proxy administrators change the key.
  */
-export const outranks = (row: VirtualKey, caller: Caller): boolean => !isWeakerOrEqual(row.role, caller.role);
+export const hasStrongerRole = (row: VirtualKey, caller: Caller): boolean => !isWeakerOrEqual(row.role, caller.role);
