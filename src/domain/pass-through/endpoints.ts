@@ -7,12 +7,13 @@ export interface PassThroughEndpoints {
   /** Seconds to wait for the head of an answer where an endpoint names none. */
   readonly timeoutSeconds: number;
   /**
-   * Finds the endpoint of a request in memory. An endpoint of the file comes before a stored one with the same path.
+   * Finds the endpoint of a request in memory. Of endpoints with the same path, it returns the first that serves the
+   * method, those of the file before stored ones.
    */
   find(method: string, path: string): FoundEndpoint;
   /**
-   * Endpoints as last read, those of the file first. In the list, a stored endpoint replaces one of the file with the
-   * same path, although `find` prefers the one of the file.
+   * Endpoints as last read, those of the file first. The list omits an endpoint of the file when a stored one has its
+   * path, as in the reference. But `find` prefers the endpoint of the file.
    */
   list(): readonly PassThroughEndpoint[];
   /** Stores an endpoint; it is served when this resolves. Throws Conflict when its id is taken, and InvalidInput. */
