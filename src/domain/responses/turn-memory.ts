@@ -18,7 +18,10 @@ export interface TurnMemory {
   put(lane: string, turn: UnstoredTurn): void;
   /** Removes the response of the lane. */
   evict(lane: string): void;
-  /** Removes the lane's response with this id, after a failed follow-up to it; other lanes keep theirs. */
+  /**
+   * Removes the lane's response with this id, after a failed follow-up to it, as OpenAI documents. Other lanes keep
+   * theirs.
+   */
   failed(lane: string, previousId: string): void;
   /** Removes everything of this connection. */
   close(): void;
