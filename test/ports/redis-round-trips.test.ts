@@ -142,8 +142,9 @@ describe.runIf(HAS_REDIS)('a gateway with every budget and limit over Redis', ()
   }
 
   it('makes one round trip for all shares of a call, and sends three commands where no total is known', async () => {
-    // The first call asks for its shares. The ledger needs the stored totals, so the call reads and sends them.
-    // The limit is so small that no share is kept for later calls: each later call asks once.
+    // In the first call, the rate limits ask for shares, and the budgets take a snapshot of the ledger. After a read of
+    // the stored totals, the budgets ask with them. The budget is so small that no share for a whole further call is
+    // kept: each later call asks once.
     expect(await commandsOf(3, limitedKey(3))).toEqual([3, 1, 1]);
   });
 

@@ -2,7 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { RawSpan } from '../../src/domain/traces/span.ts';
 import { decodeExport } from '../../src/wire/otlp/decode.ts';
 
-/** Folder with exports of real instrumentation packages. See its README. */
+/**
+ * Folder with recorded exports of instrumentation packages; `claude-code` is written by hand. The README in
+ * `test/fixtures/record-spans` says how to record them.
+ */
 export const RECORDINGS = new URL('../fixtures/spans/', import.meta.url);
 
 /** Names of the recordings, without extension. */
