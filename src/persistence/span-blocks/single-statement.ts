@@ -62,6 +62,7 @@ export function createSingleStatementStore(newSummary: RowTable<'trace_summary'>
         from jsonb_each(new.places);
     end`,
   ];
+  /** `or rollback` avoids SQLite's copies of the changed pages, as described at `insertOrRollback`. */
   const textFor = (exportCount: number): string =>
     `insert or rollback into arriving_export (traces, places, format, compression, held_by, bytes, heads)
       values ${Array.from({ length: exportCount }, () => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`;
