@@ -4,7 +4,10 @@ import { type Path, resolveReferences } from './config-references.ts';
 
 const SECTION = 'environment_variables';
 
-/** Variables of the machine and of the runtime, which a file cannot set. */
+/**
+ * Variables of the machine and of the runtime, which a file cannot set. The names are those of the reference, and
+ * Node's. The reference reserves NO_PROXY, but not HTTP_PROXY.
+ */
 const RESERVED =
   /^(PATH|LD_PRELOAD|LD_LIBRARY_PATH|DYLD_.*|PYTHON(PATH|STARTUP|HOME)|NODE_(OPTIONS|PATH)|HOME|USER|SHELL|LOGNAME|NO_PROXY)$/i;
 /** Name of a variable. */
