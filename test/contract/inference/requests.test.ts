@@ -3,7 +3,7 @@ import { modelNameError } from '../../support/error-bodies.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 const MESSAGES = [{ role: 'user', content: 'x'.repeat(35) }];
-/** Ten tokens for 35 bytes of text, and four for the message. */
+/** Ten tokens for 35 bytes of text, and four for the message. A text without messages counts as one message. */
 const ESTIMATE = 14;
 const SECRET = 'sk-upstream-secret';
 
@@ -136,18 +136,20 @@ describe('requests.supportedParams', () => {
   it('requests.supportedParams 401, 403, 404, 422: an unknown key, a forbidden model, an unknown model, no model', async () => {
     expect(await params('?model=gpt', WRONG_KEY)).toEqual(unknownKey);
     expect(await params('?model=claude', key)).toEqual(forbidden('claude'));
+    // The route previews chat completions, so the error has their path.
     expect(await params('?model=zzz')).toEqual(unknownModel('/chat/completions'));
     expect(await params('')).toEqual(missing('query', 'model'));
   });
 });
 
 describe('requests.transform', () => {
+  // Claude supports neither `seed` nor `n`. `seed` is always dropped, `n` only with `drop_params`.
   const chatFields = { model: 'claude', messages: [{ role: 'user', content: 'x' }], temperature: 0.5, seed: 1 };
 
   it('requests.transform 200: the request to the upstream, with a masked credential', async () => {
     const { status, body } = await transform({
       call_type: 'completion',
-      request_body: { ...chatFields, drop_params: true },
+      request_body: { ...chatFields, n: 2, drop_params: true },
     });
     expect({ status, body }).toEqual({
       status: 200,
@@ -159,6 +161,7 @@ describe('requests.transform', () => {
     });
     expect(JSON.stringify(body)).not.toContain(SECRET);
     expect(JSON.stringify(body)).not.toContain('seed');
+    expect(body).not.toHaveProperty('raw_request_body.n');
   });
 
   it('requests.transform 200: a model that is not configured, by the provider in its name', async () => {
