@@ -36,7 +36,7 @@ export interface SpendFilter {
   readonly to: Date | null;
   /** Fields that must have one of these values. */
   readonly any: FieldValues;
-  /** Fields that must have none of these values. */
+  /** Fields that must have none of these values. A call without a value matches. */
   readonly none?: FieldValues;
   /** Fields that must have a value. */
   readonly some?: readonly SpendField[];
@@ -65,7 +65,7 @@ export interface SpendPlace extends Pick<SpendRow, 'startedAt' | 'traceId' | 'sp
   readonly rank?: bigint;
 }
 
-/** One page of rows. Rows of equal rank are ordered by trace, span and id. */
+/** One page of rows. Rows with an equal sort value are ordered by start, trace, span and id, in the same direction. */
 export interface SpendPage {
   readonly filter: SpendFilter;
   readonly sort: SpendSort;
@@ -101,7 +101,10 @@ export interface SpendGroup extends SpendSums {
   readonly values: Readonly<Partial<Record<SpendField, string | null>>>;
   /** End of the last call, Unix ms; null without calls. */
   readonly lastMs: number | null;
-  /** Start of the time bucket, Unix ms; null when the grouping has no bucket. */
+  /**
+   * Start of the time bucket, Unix ms. It is the real time: the offset of the time zone is subtracted again. Null when
+   * the grouping has no bucket.
+   */
   readonly startMs: number | null;
 }
 
