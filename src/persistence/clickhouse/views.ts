@@ -5,7 +5,10 @@ const timeOf = (column: string): string => `fromUnixTimestamp64Nano(${column}, '
 /** SQL of a column of picodollars as an exact decimal of US dollars. */
 const usd = (column: string): string => `toDecimal128(${column}, 12) / 1000000000000`;
 
-/** Spans and traces in plain columns (docs/sql-views.md). `final` hides old versions. */
+/**
+ * Spans and traces in plain columns (docs/sql-views.md). `final` hides old versions. Span rows of earlier releases have
+ * no `gateway`. In these rows, a cost implies a span of the gateway.
+ */
 export const VIEW_QUERIES = {
   spans: `select
     trace_id, span_id, parent_span_id, name, kind, type, nullIf(agent, '') as agent, nullIf(service, '') as service,
