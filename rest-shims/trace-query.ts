@@ -8,6 +8,7 @@ const readQuery = bodyOf(modelOf({ sql: required(textOf({ min: 1 })) }));
 /** SQL over the views of traces and spend. */
 export const traceQueryRoutes: readonly RouteRow[] = [
   route({
+    // A query changes nothing: here `LENS_CHANGE` stands for a POST with a body.
     ...LENS_CHANGE,
     name: 'traces.query',
     bodySchema: readQuery.schema,

@@ -188,6 +188,7 @@ type EndpointFields = Omit<typeof UpdateInput.$inferInput, 'endpoint'>;
 
 const isPresent = <Value>(value: Value | null | undefined): value is Value => value !== null && value !== undefined;
 
+/** Null changes nothing: only the HTTP API can remove the timeout, guardrails or methods of an endpoint. */
 function patchOf(fields: EndpointFields): EndpointPatch {
   const { headers, defaultQueryParams, includeSubpath, costPerRequestUsd, timeoutSeconds } = fields;
   const { auth, methods, forwardHeaders, guardrails, path, target } = fields;
@@ -206,6 +207,7 @@ function patchOf(fields: EndpointFields): EndpointPatch {
   };
 }
 
+// Conflict: the id is taken, or the endpoint is in the configuration file. Several endpoints may have one path.
 builder.mutationFields((t) => ({
   createPassThroughEndpoint: t.field({
     type: EndpointType,

@@ -56,6 +56,7 @@ export interface TraceSignals extends Stamps {
   /** Made by `signalRowId`. */
   readonly id: string;
   readonly traceId: string;
+  /** Handle of the trace of one owner: several owners may use one trace id. */
   readonly traceRef: string;
   /** Hash of the model and the questions that were asked. */
   readonly configKey: string;
