@@ -13,6 +13,7 @@ describe.skipIf(LACKS_POSTGRESQL)('live feeds of two processes', () => {
   let here: TestApp;
   let there: TestApp;
   beforeAll(async () => {
+    // No budget refuses a call of a free model such as `demo`. `away` has a price, and no upstream.
     const away = { model: 'openai/gpt-4o', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' };
     const config = {
       model_list: [
@@ -39,7 +40,8 @@ describe.skipIf(LACKS_POSTGRESQL)('live feeds of two processes', () => {
     const spend = overEventStream(url, SpendUpdatesDocument, {}, ADMIN);
     const alerts = overEventStream(url, BudgetAlertsDocument, {}, ADMIN);
     try {
-      // `here` sends events after it has learned that `there` has subscribers. Calls are repeated until then.
+      // `here` sends events of all kinds after it has learned that `there` has any subscriber. Calls are repeated until
+      // then.
       await vi.waitFor(async () => {
         expect((await chat()).status).toBe(200);
         expect([traces.received.length > 0, spend.received.length > 0]).toEqual([true, true]);

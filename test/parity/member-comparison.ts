@@ -14,7 +14,11 @@ type Json = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Members that are not compared in depth. */
+/**
+ * Members that are not compared in depth. Callers choose the members of `config`, `permissions`, `aliases` and most
+ * `metadata`. `param_value` is the value of a setting of any type. `usage`, `choices` and `data` are members of answers
+ * of models, also outside `/v1/`. The name `data` applies to other answers, too.
+ */
 const NOT_COMPARED_IN_DEPTH = new Set([
   'metadata',
   'config',

@@ -50,7 +50,8 @@ describe('a call with num_retries', () => {
       setup.plan({ 'pair-a': [status], 'pair-b': [200] });
       const first = await setup.ask({ model: 'pair', num_retries: 1 });
       const second = await setup.ask({ model: 'pair', num_retries: 1 });
-      // Deployments alternate: one of the two calls starts at the failing deployment.
+      // Deployments alternate: one of the two calls starts at the failing deployment. The app of `startScripted` has
+      // no cooldowns, so a failure does not exclude `pair-a` from later calls.
       expect([contentOf(first), contentOf(second)]).toEqual(['I am pair-b', 'I am pair-b']);
       expect([first, second].map(({ retryHeaders }) => retryHeaders['attempted-retries']).toSorted(ascending)).toEqual([
         '0',
@@ -109,6 +110,7 @@ describe('a call with num_retries', () => {
   it('ends when the caller disconnects before the first retry', async () => {
     const { traceId, headers } = newTrace();
     const firstIndex = setup.upstream.received.length;
+    // By its `retry-after`, a call to `slow-up` is retried after 30 s.
     setup.plan({ 'slow-up': [429] });
     const controller = new AbortController();
     const firstFailure = setup.nextError('slow-up');
