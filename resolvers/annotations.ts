@@ -28,7 +28,7 @@ export interface AnnotationDraft extends Judgement {
   readonly spanId: string | null;
 }
 
-/** The trace at an address. Throws NotFound, and InvalidInput when several keys sent its id. */
+/** The trace at an address. Throws NotFound, and InvalidInput when traces of several owners match. */
 async function annotatedTrace(scope: Scope<AnnotationPlatform>, address: TraceAddress): Promise<TraceSummary> {
   const [summary, ...others] = await visibleSummaries(scope, address);
   if (summary === undefined) throw new NotFound('Trace', address.traceId);

@@ -54,7 +54,7 @@ export const createBatch = operation({
     const file = await getObject(scope, 'file', fileId ?? '');
     assertLinesChecked(scope, file);
     const removed = gatewayMembers.filter((member) => Object.hasOwn(body, member));
-    // Members to replace in the forwarded body; null removes a member.
+    // Members to replace in the forwarded body, as JSON text; null removes a member.
     const set = {
       ...Object.fromEntries(removed.map((member) => [member, null])),
       input_file_id: JSON.stringify(file.upstreamId),
@@ -155,7 +155,7 @@ function assertLinesChecked(scope: Scope<ObjectPlatform>, { purpose, owner }: Up
   );
 }
 
-/** Sends a call about a stored batch to its upstream, and stores the state in the answer. */
+/** Sends a call about a stored batch to its upstream, and stores the batch state that the answer contains. */
 async function callForBatch(
   scope: Scope<ObjectPlatform>,
   action: typeof GET_BATCH,

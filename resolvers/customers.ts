@@ -6,7 +6,7 @@ import type { Authored } from '../src/domain/row-store.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
-import { budgetOf, type WantedBudget } from './operation/owned-budgets.ts';
+import { saveBudget, type WantedBudget } from './operation/owned-budgets.ts';
 import type { CustomerPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { budgetedRows } from './operation/window-spend.ts';
@@ -51,7 +51,7 @@ export const createCustomer = operation({
     const { customers } = scope.platform.stores;
     if ((await customers.find(id)) !== null)
       throw new Conflict(`Customer already exists, passed user_id=${id}. Please pass a new user_id.`);
-    const budgetId = await budgetOf(scope, budget, null);
+    const budgetId = await saveBudget(scope, budget, null);
     const customer = newCustomer({ ...patch, budgetId }, { ...authored(scope), id });
     await customers.add(customer);
     return viewOf(scope, customer);
@@ -86,7 +86,7 @@ export const updateCustomer = operation({
     const authorship = authored(scope);
     const current = await customers.find(id);
     if (current === null) throw unknownCustomer(id);
-    const budgetId = await budgetOf(scope, budget, current.budgetId);
+    const budgetId = await saveBudget(scope, budget, current.budgetId);
     const done = await customers.change(id, (row) => patchedCustomer(row, { ...patch, budgetId }, authorship));
     if (done === null) throw unknownCustomer(id);
     return viewOf(scope, done.after);

@@ -18,8 +18,8 @@ import type { Scope } from './operation/scope.ts';
 import { activityReader } from './operation/spend-access.ts';
 
 /**
- * Maximum number of groups of a report. A day has one group per key, model and endpoint. Further groups, which have the
- * lowest cost, are left out.
+ * Maximum number of groups of a report. A day has one group per key, entity, model, provider and endpoint. Further
+ * groups, which have the lowest cost, are left out.
  */
 const MAX_GROUPS = 100_000;
 

@@ -40,8 +40,12 @@ interface NamedDeployment {
 const knownOf = ({ platform }: ModelScope, id: string): KnownDeployment | null =>
   platform.deployments.all().find(({ deployment }) => deployment.id === id) ?? null;
 
-/** Row of the price map for a deployment; empty for none. Throws InvalidInput when the deployment cannot be called. */
-function priceMapRow({ platform }: ModelScope, wanted: StoredDeployment): JsonObject {
+/**
+ * Checks a deployment and returns its row of the price map; empty for none. Throws InvalidInput when the deployment
+ * cannot be called, or names an unknown credential. Also throws it for parameters that a model may not have when a team
+ * administrator made it.
+ */
+function checkedPriceMapRow({ platform }: ModelScope, wanted: StoredDeployment): JsonObject {
   const deployment = platform.deploymentReader.read(wanted);
   if (wanted.info[MADE_BY_TEAM] === true) assertTeamParams(revealedParameters(wanted), deployment);
   const { credentialName } = deployment;
@@ -107,7 +111,7 @@ export const createDeployment = operation({
     const identity = { ...authored(scope), id: id ?? platform.ids.uuid(), byTeam };
     if (knownOf(scope, identity.id) !== null) throw new Conflict(`A model with the id ${identity.id} already exists.`);
     // The row of the price map is found by a version of the deployment that does not have the row yet.
-    const row = priceMapRow(scope, newStoredDeployment(draft, { ...identity, row: {} }));
+    const row = checkedPriceMapRow(scope, newStoredDeployment(draft, { ...identity, row: {} }));
     const made = newStoredDeployment(draft, { ...identity, row });
     await platform.stores.deployments.add(made);
     await platform.deployments.reload();
@@ -147,7 +151,7 @@ async function changeDeployment(
   const done = await platform.stores.deployments.change(id, (before) => {
     if (teamOfInfo(before.info) !== teamOfInfo(stored.info))
       throw new Conflict(`The model ${id} was moved to another team by a concurrent request. Try again.`);
-    const row = priceMapRow(scope, patchedDeployment(before, patch, { ...authorship, row: {} }));
+    const row = checkedPriceMapRow(scope, patchedDeployment(before, patch, { ...authorship, row: {} }));
     return patchedDeployment(before, patch, { ...authorship, row });
   });
   if (done === null) return null;

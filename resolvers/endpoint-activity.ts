@@ -28,8 +28,9 @@ export interface EndpointDay {
 
 /**
  * Calls by endpoint and day, endpoints with the most calls first. `seesAllSpend` decides who sees all calls; other
- * callers see those of their key and user. Days are `YYYY-MM-DD`; null is the default of the last 30 days. Throws
- * InvalidInput for a text that is not a day, for an empty period, and for more than 366 days.
+ * callers see those of their key and user. `start` and `end` are UTC days, `YYYY-MM-DD`, both included. A null `start`
+ * is 30 days ago, a null `end` is today. Throws InvalidInput for a text that is not a day, for an empty period, and for
+ * more than 366 days.
  */
 export const readEndpointActivity = operation({
   name: 'readEndpointActivity',

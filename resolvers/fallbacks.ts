@@ -67,6 +67,7 @@ export const setFallback = operation({
   async run(scope: FallbackScope, draft: FallbackDraft): Promise<StoredFallback> {
     const { platform } = scope;
     assertStoresModels(scope);
+    // The fallbacks of `*` apply to models that have no others.
     if (draft.model !== '*' && !isKnown(scope, draft.model))
       throw new NotFound('model', draft.model, `Model '${draft.model}' not found in router`);
     assertTargets(draft);

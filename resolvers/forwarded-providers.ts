@@ -51,8 +51,8 @@ function assertOpenToCaller({ provider: { name, shared }, subpath, sent }: Provi
 }
 
 /**
- * The vLLM deployment of the named model; the first one when no model is named. Null for other providers, and without
- * vLLM deployments. Throws NotFound for an unknown model.
+ * The vLLM deployment of the named model; the first one when no model is named. Deployments of teams are left out. Null
+ * for other providers, and without vLLM deployments. Throws NotFound for an unknown model.
  */
 function deploymentFor({ platform }: Scope<PassThroughPlatform>, { provider, sent }: ProviderCall): Deployment | null {
   if (provider.name !== 'vllm') return null;

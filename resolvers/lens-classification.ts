@@ -62,7 +62,8 @@ const SIGNAL_LABELS = withTags(undefined, [INTERNAL_TAG]);
 const ALL_OWNERS = { kind: 'all' } as const;
 
 /**
- * Traces for which `areQuestionsDue` holds, the newest first. `configKey` identifies model and questions.
+ * Traces of the window that have settled and for which `areQuestionsDue` holds, the newest first. Traces of the calls
+ * that signals and lens runs send are left out. `configKey` identifies model and questions.
  */
 async function unclassifiedTraces(scope: Scope<SignalPlatform>, configKey: string): Promise<readonly TraceSummary[]> {
   const { stores, clock, records } = scope.platform;

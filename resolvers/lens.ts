@@ -126,6 +126,7 @@ export const updateLens = operation({
     assertLensInput(settings);
     assertExecutionIds(settings.executionIds);
     const { model, enabled } = before.lens.settings;
+    // A lens may keep a model that is no longer available, until the lens is enabled again.
     if (settings.model !== model || (settings.enabled && !enabled)) assertAnalysisModel(scope, settings.model);
     const { clock } = scope.platform;
     return shownLens(scope, await changeLens(scope, id, (state) => withSettings(state, settings, clock.now())));

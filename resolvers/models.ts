@@ -166,9 +166,9 @@ function isOfTeam({ platform }: Scope<ModelInfoPlatform>, team: Team, { name, de
 }
 
 /**
- * Facts of the deployments that the caller's key may call. `otherTeams` and `teamId` add deployments of other teams.
- * Throws InvalidInput when no such deployment has the id, NotFound for an unknown team, and Forbidden for a team that
- * the caller may not read.
+ * Facts of the deployments that the caller's key may call, and of those that `otherTeams` adds. With `teamId`, only
+ * those that the keys of that team may call. Throws InvalidInput when no such deployment has the id, NotFound for an
+ * unknown team, and Forbidden for a team that the caller may not read.
  */
 export const listModelInfo = operation({
   name: 'listModelInfo',

@@ -6,7 +6,7 @@ import type { User } from '../src/domain/users/user.ts';
 import { teamManager } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
-import { budgetOf, budgetsOf } from './operation/owned-budgets.ts';
+import { budgetsOf, saveBudget } from './operation/owned-budgets.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { managedOrganization, type OrganizationMemberView } from './operation/organization-views.ts';
@@ -73,7 +73,7 @@ export const addOrganizationMembers = operation({
       const user = await userNamed(scope, named);
       if ((await memberOf(scope, organization.id, user.id)) !== null)
         throw new Conflict(`User already in organization. Member: user_id=${user.id}`);
-      const budgetId = await budgetOf(scope, { budgetId: null, limits }, null);
+      const budgetId = await saveBudget(scope, { budgetId: null, limits }, null);
       const stamps = newStamps(authored(scope));
       const member = { id: ids.uuid(), organizationId: organization.id, userId: user.id, role, budgetId, ...stamps };
       await stores.organizationMembers.add(member);
@@ -113,7 +113,7 @@ export const updateOrganizationMember = operation({
     await managedOrganization(scope, named.id);
     const member = await memberOf(scope, named.id, named.userId);
     if (member === null) throw notAMember(named);
-    const budgetId = await budgetOf(scope, { budgetId: null, limits }, member.budgetId);
+    const budgetId = await saveBudget(scope, { budgetId: null, limits }, member.budgetId);
     const done = await scope.platform.stores.organizationMembers.change(member.id, (row) => ({
       ...row,
       role: role ?? row.role,

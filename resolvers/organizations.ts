@@ -10,7 +10,7 @@ import {
 import { teamReader, tenantAdmin } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
-import { budgetOf } from './operation/owned-budgets.ts';
+import { saveBudget } from './operation/owned-budgets.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import {
@@ -43,7 +43,7 @@ export const createOrganization = operation({
     const identity = { ...authored(scope), id: nullIfBlank(id) ?? ids.uuid() };
     if ((await stores.organizations.find(identity.id)) !== null)
       throw new Conflict(`Organization with id '${identity.id}' already exists.`);
-    const namedBudgetId = nullIfBlank(budgetId) === null ? null : await budgetOf(scope, { budgetId, limits }, null);
+    const namedBudgetId = nullIfBlank(budgetId) === null ? null : await saveBudget(scope, { budgetId, limits }, null);
     const ownBudget = namedBudgetId === null ? newBudget(limits, { ...identity, id: ids.uuid() }) : null;
     const organization = newOrganization(patch, {
       ...identity,

@@ -108,8 +108,8 @@ export const listOrganizationMembers = operation({
     (await findOrganizationRow(scope, id)) === null ? [] : scope.loaders.owners.membersOfOrganization.load(id),
 });
 
-/** Whether the caller sees a spender. Only administrators see keys here; `seesSpend` adds the caller's own key. */
-async function seesSpender(scope: Scope<object>, kind: Spender, id: string): Promise<boolean> {
+/** Whether the caller sees the spend of an owner or a key. Only administrators see the spend of other keys. */
+async function seesSpend(scope: Scope<object>, kind: Spender, id: string): Promise<boolean> {
   if (isAnyAdminIn(scope)) return true;
   switch (kind) {
     case 'team':
@@ -126,15 +126,13 @@ async function seesSpender(scope: Scope<object>, kind: Spender, id: string): Pro
       return (await findTeamRow(scope, team)) !== null;
     }
     case 'key':
+      return callerOf(scope).keyHash === id;
     case 'tag':
     case 'end_user':
     case 'window':
       return false;
   }
 }
-
-const seesSpend = async (scope: Scope<object>, kind: Spender, id: string): Promise<boolean> =>
-  (kind === 'key' && callerOf(scope).keyHash === id) || seesSpender(scope, kind, id);
 
 /**
  * Total spend of an owner or a key; null when the caller may not see it. Every caller sees the spend of its own key.

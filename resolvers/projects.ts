@@ -7,7 +7,7 @@ import { ALL_TEAMS, type Team } from '../src/domain/teams/team.ts';
 import { isAnyAdmin, refuseManagement, teamManager, teamReader, tenantAdmin } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import { budgetOf, ownBudgetOf, type WantedBudget } from './operation/owned-budgets.ts';
+import { saveBudget, saveOwnBudget, type WantedBudget } from './operation/owned-budgets.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { budgetedRows } from './operation/window-spend.ts';
@@ -37,19 +37,19 @@ async function viewOf(scope: Scope<TeamPlatform>, project: Project): Promise<Pro
 }
 
 /**
- * Id of the budget of a project. Only a proxy administrator may select another existing budget by its id, because other
- * rows may use it. Throws InvalidInput and Forbidden.
+ * Saves the budget of a project and returns its id. Only a proxy administrator may select another existing budget by
+ * its id, because other rows may use it. Throws InvalidInput and Forbidden.
  */
-async function budgetOfProject(
+async function saveBudgetOfProject(
   scope: Scope<TeamPlatform>,
   wanted: WantedBudget,
   current: string | null,
 ): Promise<string | null> {
-  if (callerOf(scope).role === 'proxy_admin') return budgetOf(scope, wanted, current);
+  if (callerOf(scope).role === 'proxy_admin') return saveBudget(scope, wanted, current);
   const named = nullIfBlank(wanted.budgetId);
   if (named !== null && named !== current)
     throw new Forbidden('Only proxy admins choose the budget of a project by its id.', 'budget');
-  return ownBudgetOf(scope, wanted.limits, current);
+  return saveOwnBudget(scope, wanted.limits, current);
 }
 
 /**
@@ -81,7 +81,7 @@ export const createProject = operation({
     const identity = { ...authored(scope), id: nullIfBlank(id) ?? ids.uuid() };
     if ((await stores.projects.find(identity.id)) !== null)
       throw new Conflict(`Project id = ${identity.id} already exists.`);
-    const budgetId = await budgetOfProject(scope, budget, null);
+    const budgetId = await saveBudgetOfProject(scope, budget, null);
     const project = newProject({ ...patch, budgetId }, { ...identity, teamId });
     await stores.projects.add(project);
     return viewOf(scope, project);
@@ -155,7 +155,7 @@ export const updateProject = operation({
     assertModelsOfTeam(patch.models ?? current.models, team?.models ?? []);
     const metadata = team?.metadata ?? {};
     const guarded = allowedGuardrails(scope, patch, { team: metadata, before: current.metadata, ofTeam: false });
-    const budgetId = await budgetOfProject(scope, budget, current.budgetId);
+    const budgetId = await saveBudgetOfProject(scope, budget, current.budgetId);
     const done = await projects.change(id, (row) => patchedProject(row, { ...guarded, budgetId }, authorship));
     if (done === null) throw unknownProject(id);
     scope.platform.ownedKeys.evictOwner({ kind: 'projectId', id });

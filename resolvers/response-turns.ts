@@ -25,7 +25,8 @@ interface ResponseTurn {
   readonly call: GatewayCall;
   /**
    * Takes the final response of the answer. A response with `store: false` is stored for the next turn of the lane. For
-   * any other response the lane is evicted. Call this before the last event is sent.
+   * any other response the lane is evicted. Call this before the last event is sent, because the client may start the
+   * next turn after that event.
    */
   remember(response: ResponseItem): void;
 }

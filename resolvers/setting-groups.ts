@@ -85,6 +85,7 @@ export const updateSettingGroup = operation({
     assertStoresSettings(scope);
     const group = SETTING_GROUPS[name];
     const { section, member } = group;
+    // The revision of the message changes with each write.
     const update = name === 'userBanner' ? { ...sent, revision: scope.platform.ids.uuid() } : sent;
     const state = await settingsState(scope);
     const written = writtenValues(name, group, update, valuesOfGroup(name, state.config, state.stored));

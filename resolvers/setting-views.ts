@@ -135,8 +135,8 @@ export const changeSetting = operation({
     const isShared = Object.hasOwn(SHARED_FIELDS, name);
     if (section === GENERAL && isShared) throw new InvalidInput(`${name} is a setting of ${LITELLM_SETTINGS}.`);
     // The list of allowed addresses is stored by `updateConfiguration`, which checks it.
-    const isGeneral = section === GENERAL && name !== ALLOWED_ADDRESSES;
-    if (!isGeneral && !(section === LITELLM_SETTINGS && isShared)) await changeOther(scope, { section, name, value });
+    const byUpdateSetting = section === GENERAL ? name !== ALLOWED_ADDRESSES : section === LITELLM_SETTINGS && isShared;
+    if (!byUpdateSetting) await changeOther(scope, { section, name, value });
     else if (value === null) await removeSetting(scope, { name });
     else await updateSetting(scope, { name, value });
     return describedSetting(scope, await settingsState(scope), section, name);

@@ -145,7 +145,10 @@ function assertValue({ platform }: Scope<SettingsPlatform>, section: string, nam
   throw new InvalidInput(`${[section, name, ...fault.path].join('.')} ${fault.message}.`);
 }
 
-/** Throws InvalidInput for settings that a process reads at its start only, where the file does not declare them. */
+/**
+ * Throws InvalidInput for settings that a process reads at its start only, where the file does not declare them.
+ * Writing a declared setting changes nothing: `assertWritable` permits only the declared value.
+ */
 function assertNotFixed(config: DeclaredConfig, names: readonly string[]): void {
   const fixed = names.find((name) => FIXED_FIELDS.has(name) && !isDeclared(config, GENERAL, name));
   if (fixed !== undefined) throw new InvalidInput(`${fixed} is read at the start only and cannot be stored.`);
@@ -247,6 +250,7 @@ export const removeCallback = operation({
     const { config, stored } = await settingsState(scope);
     const { effectiveValue } = settingViewOf(config, stored, LITELLM_SETTINGS, 'success_callback');
     const active = Array.isArray(effectiveValue) ? effectiveValue.map(String) : [];
+    // `updatedSection` stores names in lower case.
     const wanted = name.toLowerCase();
     if (!active.includes(wanted))
       throw new NotFound('callback', name, `Callback '${name}' not found in active configuration`);

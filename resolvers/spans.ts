@@ -71,7 +71,7 @@ export const listSpans = operation({
   },
 });
 
-/** A span of a trace that the caller may read. */
+/** A span of a trace that the caller may read. `within` are the parts of the trace. */
 interface ReadableSpan {
   readonly within: readonly TraceIdentity[];
   readonly spanId: string;

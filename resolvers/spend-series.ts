@@ -15,7 +15,7 @@ const BUCKETS = { hour: HOUR_MS, day: DAY_MS } as const;
 type BucketName = keyof typeof BUCKETS;
 
 export interface SeriesQuery {
-  /** A null time is the start or the end of the last 30 days. */
+  /** A null `from` is 30 days ago, a null `to` is one day from now. */
   readonly filter: FilterRequest;
   readonly by: readonly SpendField[];
   /** Null for groups over the whole period. */

@@ -4,7 +4,7 @@ import { newTag, patchedTag, type Tag, type TagPatch } from '../src/domain/tags/
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
-import { budgetOf, budgetsOf, type WantedBudget } from './operation/owned-budgets.ts';
+import { budgetsOf, saveBudget, type WantedBudget } from './operation/owned-budgets.ts';
 import type { TagPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
@@ -35,7 +35,7 @@ export const createTag = operation({
   async run(scope: Scope<TagPlatform>, { name, patch, budget }: TagChange): Promise<Tag> {
     const { tags } = scope.platform.stores;
     if ((await tags.find(name)) !== null) throw new Conflict(`Tag ${name} already exists`);
-    const budgetId = await budgetOf(scope, budget, null);
+    const budgetId = await saveBudget(scope, budget, null);
     const tag = newTag({ ...patch, budgetId }, { ...authored(scope), id: name });
     await tags.add(tag);
     return tag;
@@ -71,7 +71,7 @@ export const updateTag = operation({
     const authorship = authored(scope);
     const current = await tags.find(name);
     if (current === null) throw unknownTag(name);
-    const budgetId = await budgetOf(scope, budget, current.budgetId);
+    const budgetId = await saveBudget(scope, budget, current.budgetId);
     const done = await tags.change(name, (row) => patchedTag(row, { ...patch, budgetId }, authorship));
     if (done === null) throw unknownTag(name);
     return done.after;

@@ -20,9 +20,9 @@ import { addMembers, type WantedMember } from './operation/team-joining.ts';
 import { type UserView, userViews } from './operation/user-views.ts';
 import {
   administersOrganization,
+  managedTeamForMembers,
   type MemberView,
   readableTeam,
-  teamOfMembers,
   type TeamView,
   teamView,
   unknownTeam,
@@ -35,7 +35,10 @@ export interface JoinedTeam extends TeamView {
   readonly added: readonly MemberView[];
 }
 
-/** Whether the caller adds only its own user, as a member without administrator rights, to an available team. */
+/**
+ * Whether the caller adds only its own user to an available team, as a member with neither administrator rights nor
+ * limits of its own.
+ */
 function isSelfJoin(scope: Scope<TeamPlatform>, teamId: string, members: readonly WantedMember[]): boolean {
   const user = nullIfBlank(callerOf(scope).userId);
   const [member, ...others] = members;
@@ -69,7 +72,7 @@ export const addTeamMembers = operation({
   ): Promise<JoinedTeam> {
     const team = isSelfJoin(scope, teamId, members)
       ? await storedTeam(scope, teamId)
-      : await teamOfMembers(scope, teamId);
+      : await managedTeamForMembers(scope, teamId);
     const { users, members: rows } = await addMembers(scope, team, members);
     const view = await teamView(scope, team);
     const addedIds = new Set(rows.map(({ id }) => id));
@@ -100,7 +103,7 @@ export const addManyTeamMembers = operation({
     scope: Scope<TeamPlatform>,
     { teamId, members }: { readonly teamId: string; readonly members: readonly WantedMember[] },
   ): Promise<{ readonly view: TeamView; readonly outcomes: readonly JoinOutcome[] }> {
-    const team = await teamOfMembers(scope, teamId);
+    const team = await managedTeamForMembers(scope, teamId);
     const outcomes: JoinOutcome[] = [];
     for (const wanted of members) {
       const { value, failure } = await resultOf(() => addTeamMembers(scope, { teamId, members: [wanted] }));
@@ -171,7 +174,7 @@ export const updateTeamMember = operation({
   ): Promise<MemberView> {
     const { stores, ownedKeys } = scope.platform;
     const authorship = authored(scope);
-    const team = await teamOfMembers(scope, named.teamId);
+    const team = await managedTeamForMembers(scope, named.teamId);
     const member = await memberOf(scope, team, named);
     if (member === null) throw notAMember(named);
     const budgetId = await budgetOfMember(scope, team, member, limits);
@@ -210,7 +213,7 @@ export const resetMemberSpend = operation({
     if (nullIfBlank(userId) !== null && callerOf(scope).userId === userId)
       throw new Forbidden('You cannot reset your own spend.');
     const authorship = authored(scope);
-    const team = await teamOfMembers(scope, teamId);
+    const team = await managedTeamForMembers(scope, teamId);
     const [member] = await stores.teamMembers.all({ teamIds: [teamId], userIds: [userId] });
     if (member === undefined) throw unknownMember(teamId, userId);
     const { spend, total } = await viewOf(scope, team, member);
@@ -253,7 +256,7 @@ export const removeTeamMember = operation({
   access: memberManager,
   async run(scope: Scope<TeamPlatform>, named: NamedMember): Promise<TeamView> {
     const { stores, ownedKeys } = scope.platform;
-    const team = await teamOfMembers(scope, named.teamId);
+    const team = await managedTeamForMembers(scope, named.teamId);
     await assertMayRemove(scope, team);
     const member = await memberOf(scope, team, named);
     if (member === null) throw notAMember(named);

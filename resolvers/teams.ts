@@ -1,7 +1,11 @@
 import { newBudget, patchedBudget } from '../src/domain/budgets/budget.ts';
 import { type LimitsPatch, setsLimits } from '../src/domain/budgets/limits.ts';
 import { Conflict, Forbidden, InvalidInput } from '../src/domain/errors.ts';
-import { grantedToTeam, guardedOfTeam, withKeptRightsOfTeam } from '../src/domain/keys/granting-members.ts';
+import {
+  adminOnlyMetadataOfNewTeam,
+  adminOnlyMetadataOfTeamPatch,
+  withKeptRightsOfTeam,
+} from '../src/domain/keys/granting-members.ts';
 import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { defaultsOfTeams } from '../src/domain/settings/row-defaults.ts';
 import { isSwitchedOn } from '../src/domain/settings/switches.ts';
@@ -77,7 +81,7 @@ export const createTeam = operation({
     const organizationId = nullIfBlank(patch.organizationId);
     if (caller.role !== 'proxy_admin' && !(await administersOrganization(scope, caller, organizationId)))
       throw refuseManagement(caller);
-    if (caller.role !== 'proxy_admin' && grantedToTeam(draft.patch) !== null) throw refuseRightsOfTeam();
+    if (caller.role !== 'proxy_admin' && adminOnlyMetadataOfNewTeam(draft.patch) !== null) throw refuseRightsOfTeam();
     // Only a check: the result equals `patch`, because a new team has no stored guardrails that would be kept.
     allowedGuardrails(scope, patch, { team: {}, before: {}, ofTeam: true });
     const budget = setsLimits(memberLimits) ? newBudget(memberLimits, { ...authorship, id: ids.uuid() }) : null;
@@ -119,7 +123,7 @@ export const getTeam = operation({
 
 export interface TeamQuery {
   readonly filter: TeamFilter;
-  /** Only teams of this user; null for all that the caller may see. */
+  /** Only teams of this user; null for all teams, which only administrators may list. */
   readonly userId: string | null;
   readonly sort: TeamSort;
   readonly descending: boolean;
@@ -273,7 +277,8 @@ export const updateTeam = operation({
     const team = await managedTeam(scope, id);
     const isAdmin = callerOf(scope).role === 'proxy_admin';
     const needsProxyAdmin =
-      Object.keys(patch).some((field) => !TEAM_ADMIN_FIELDS.has(field)) || guardedOfTeam(team.metadata, patch) !== null;
+      Object.keys(patch).some((field) => !TEAM_ADMIN_FIELDS.has(field)) ||
+      adminOnlyMetadataOfTeamPatch(team.metadata, patch) !== null;
     if (!isAdmin && needsProxyAdmin) throw refuseRightsOfTeam();
     // Waits until the records of earlier calls are committed, so that a new window does not count them.
     if (patch.budgetLimits?.length) await scope.platform.records.readable();

@@ -163,9 +163,9 @@ const DEFAULT_PAGE_SPANS = 500;
 
 /**
  * One trace with its agents, a page of its spans and the cost of its calls. Throws NotFound, InvalidInput for an
- * invalid cursor, and Conflict for a cursor from before the trace changed. The first page caches the outline: agents
- * and spend of the whole trace. While the outline is cached, a page after a cursor reads its own spans only, and has
- * the agents and spend of the outline.
+ * invalid cursor, and Conflict for a cursor from before the trace changed. A page of a trace of one owner caches the
+ * outline: agents and spend of the whole trace. While the outline is cached, a page after a cursor reads its own spans
+ * only, and has the agents and spend of the outline.
  */
 export const getTrace = operation({
   name: 'getTrace',

@@ -98,7 +98,7 @@ const keyRows = (facts: ActivityRoute): readonly RouteRow[] => {
   ];
 };
 
-/** Keys with the most prompt tokens that a provider did not read from its cache. Only users have this list. */
+/** Keys with the most prompt tokens that a provider did not read from its cache. For the entity `user` only. */
 const uncachedRow = (facts: ActivityRoute): RouteRow =>
   route({
     ...ACTIVITY_READ,

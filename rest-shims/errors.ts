@@ -236,6 +236,7 @@ export function renderError(
 function errorBody(surface: Surface, status: number, error: DomainError | null): object {
   const plain = surface === 'management' ? plainDetail(error) : undefined;
   if (plain !== undefined) return { detail: plain };
+  // As in the reference, an unknown model of a speech request has a body of its own.
   if (error instanceof UnknownModel && error.as === 'speech') return { detail: { error: error.message } };
   // On the lens surface, only a caller without a valid key gets the OpenAI envelope; an unknown worker gets `detail`.
   const lacksValidKey = error instanceof Unauthenticated && !(error instanceof UnknownWorker);

@@ -31,7 +31,7 @@ async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
     fields,
     // Fields for the gateway, which the upstream does not get.
     gatewayFields: PLACEMENT_FIELDS,
-    model: model ?? (provider === null ? firstModel(form, fields) : null),
+    model: model ?? (provider === null ? modelOfBatchFile(form, fields) : null),
     provider,
     ...callContext(request),
   };
@@ -42,7 +42,7 @@ async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
  * Model of the first request of a batch file, which selects the deployment; null for a file without requests, and for
  * other files. Throws InvalidInput for an invalid request.
  */
-function firstModel(form: Form, fields: JsonObject): string | null {
+function modelOfBatchFile(form: Form, fields: JsonObject): string | null {
   const file = form.parts.find(({ name, filename }) => name === 'file' && filename !== null);
   return fields['purpose'] === 'batch' && file !== undefined ? firstModelOf(form, file) : null;
 }

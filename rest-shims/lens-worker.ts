@@ -41,7 +41,7 @@ const readContent = query({ execution_id: text, cursor: text, offset: integer({ 
 
 /**
  * Authenticates the worker by its token. Returns the scope with the worker as caller. Throws UnknownWorker, and
- * Unauthenticated for an `Authorization` with a scheme other than Bearer or Basic.
+ * Unauthenticated for an `Authorization` that does not begin with the scheme Bearer or Basic.
  */
 async function workerScope({ headers }: HttpRequest, scope: Scope): Promise<Scope> {
   const token = headers.authorization === undefined ? null : readCredential({ authorization: headers.authorization });

@@ -276,5 +276,5 @@ const workerRows: readonly RouteRow[] = [
   }),
 ];
 
-/** Lenses, their runs, findings and workers. Fixed paths such as `/lens/agents` come before `/lens/:lens`. */
+/** Lenses, their runs, findings and workers. */
 export const lensRoutes: readonly RouteRow[] = [...activityRows, ...workerRows, ...lensRows, ...runRows];

@@ -73,7 +73,10 @@ const renderOutcome = ({ wanted, user, member, failure }: JoinOutcome) => ({
   updated_team_membership: member === null ? null : renderMembership(member),
 });
 
-/** Common facts of rows that change members. An unknown team or member is answered with 400 and not with 404. */
+/**
+ * Common facts of rows that change members. An unknown team or member is answered with 400 and not with 404, except by
+ * rows with their own `failureForm`.
+ */
 const CHANGING = {
   ...MANAGEMENT_CHANGE,
   statuses: [200, 400, 401, 403, 422],

@@ -164,9 +164,9 @@ builder.queryField('workloadEstimates', (t) =>
     {
       type: EstimateType,
       description:
-        'Cost of a workload at every catalog entry that can run it, cheapest first; ties keep the order of the price ' +
-        'map. Price tiers, cache prices and batch prices apply; off-peak prices do not. At most 500 a page. Expensive: ' +
-        'ranks the whole catalog.',
+        'Cost of a workload at every catalog entry that can run it, cheapest first; equal costs keep the order of the ' +
+        'price map. Price tiers, cache prices and batch prices apply; off-peak prices do not. At most 500 a page. ' +
+        'Expensive: ranks the whole catalog.',
       complexity: (args) => ({ ...pageCost(args), field: RANKING_COST }),
       args: {
         workload: t.arg({ type: WorkloadInputType, required: true, description: 'The workload.' }),

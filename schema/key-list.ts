@@ -35,7 +35,7 @@ const OrderFieldType = builder.enumType('VirtualKeyOrderField', {
 });
 
 export const VirtualKeyOrderType = builder.inputType('VirtualKeyOrder', {
-  description: 'Order of virtual keys. Ties are ordered by hash.',
+  description: 'Order of virtual keys. Equal values are ordered by hash.',
   fields: (t) => ({
     field: t.field({ type: OrderFieldType, required: true, description: 'Property to order by.' }),
     direction: directionField(t, 'descending'),

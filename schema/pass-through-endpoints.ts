@@ -207,7 +207,7 @@ function patchOf(fields: EndpointFields): EndpointPatch {
   };
 }
 
-// Conflict: the id is taken, or the endpoint is in the configuration file. Several endpoints may have one path.
+// Conflict: the id is taken, or the endpoint is in the configuration file. Several endpoints may have the same path.
 builder.mutationFields((t) => ({
   createPassThroughEndpoint: t.field({
     type: EndpointType,

@@ -125,7 +125,7 @@ const OrderFieldType = builder.enumType('SpendRowOrderField', {
 });
 
 export const SpendRowOrderType = builder.inputType('SpendRowOrder', {
-  description: 'Order of calls. Ties are ordered by start.',
+  description: 'Order of calls. Equal values are ordered by start.',
   fields: (t) => ({
     field: t.field({
       type: OrderFieldType,

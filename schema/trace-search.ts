@@ -214,7 +214,8 @@ const AgentActivityType = builder.objectRef<AgentActivity>('AgentActivity').impl
 builder.queryField('agents', (t) =>
   t.field({
     type: [AgentActivityType],
-    description: 'Agents of the traces of a window, by latest trace. Reads all traces of the window.',
+    description:
+      'Agents of the traces of a window, the one with the latest trace first. Reads all traces of the window.',
     complexity: ({ first }) => ({ field: 1, multiplier: Math.max(1, Math.min(first ?? DEFAULT_AGENTS, MAX_AGENTS)) }),
     args: {
       ...windowArgs(),

@@ -26,6 +26,7 @@ export async function claimedRun(scope: Scope<LensPlatform>, claim: RunClaim): P
   if (state === null) throw new NotFound('lens', claim.lensId, 'Lens not found');
   assertOwned(scope, state.run, claim);
   if (!isClaimed) throw new OwnershipLost();
+  // A run without a sample still changes: its sample is chosen later.
   if (state.run.sample !== null) claimedRuns.put(claim, state.run);
   return state.run;
 }

@@ -14,7 +14,10 @@ import type { Scope } from './scope.ts';
 /** Maximum output tokens of one answer in an analysis. */
 const MAX_OUTPUT_TOKENS = 8_192;
 
-/** Deployments of a public model name; those of matching wildcards when no deployment has exactly this name. */
+/**
+ * Deployments of a public model name; those of matching wildcards when no deployment has exactly this name. Deployments
+ * of teams are left out.
+ */
 function deploymentsOf({ platform }: Scope<LensPlatform>, model: string): readonly Deployment[] {
   const all = deploymentsFor(null, platform.gateway.deployments());
   const exact = all.filter(({ modelGroup }) => modelGroup === model);

@@ -16,10 +16,10 @@ export interface WantedBudget {
 }
 
 /**
- * The id of the budget of a row after a change; `current` is the id before. Throws InvalidInput for an unknown budget,
- * and for an id with limits.
+ * Creates or changes the budget of a row as requested, and returns its id. `current` is the id before. Throws
+ * InvalidInput for an unknown budget, and for a request with both an id and limits.
  */
-export async function budgetOf(
+export async function saveBudget(
   scope: Scope<BudgetPlatform>,
   { budgetId, limits }: WantedBudget,
   current: string | null,
@@ -48,20 +48,21 @@ export async function budgetOf(
 }
 
 /**
- * As `budgetOf`, for a caller that may not change budgets of other rows. A budget that the caller created is changed.
+ * As `saveBudget`, for a caller that may not change budgets of other rows. A budget that the caller created is changed.
  * Another budget is copied, and the copy with the changes belongs to this row only.
  */
-export async function ownBudgetOf(
+export async function saveOwnBudget(
   scope: Scope<BudgetPlatform>,
   limits: BudgetPatch,
   current: string | null,
 ): Promise<string | null> {
-  if (current === null || Object.keys(limits).length === 0) return budgetOf(scope, { budgetId: null, limits }, current);
+  if (current === null || Object.keys(limits).length === 0)
+    return saveBudget(scope, { budgetId: null, limits }, current);
   const { stores, ids } = scope.platform;
   const authorship = authored(scope);
   const before = await stores.budgets.find(current);
   if (before === null || before.createdBy === authorship.by)
-    return budgetOf(scope, { budgetId: null, limits }, current);
+    return saveBudget(scope, { budgetId: null, limits }, current);
   const id = ids.uuid();
   const { createdAt, createdBy } = newStamps(authorship);
   await stores.budgets.add({ ...patchedBudget(before, limits, authorship), id, createdAt, createdBy });

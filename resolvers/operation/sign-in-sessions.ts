@@ -72,6 +72,7 @@ const isBudgeted = ({ maxBudget, settings }: VirtualKey): boolean =>
  */
 function boundsOf(key: VirtualKey | null): Pick<KeyDraft, 'models' | 'maxBudget' | 'metadata' | 'settings'> {
   if (key === null) return { models: [], maxBudget: null, metadata: {} };
+  // The routes of a key type would replace the copied routes, so the type is not copied.
   const notCopied = { keyType: null, budgetId: null, softBudget: null, autoRotate: null, rotationInterval: null };
   const settings = { ...key.settings, ...notCopied };
   const maxBudget: Usd | null = isBudgeted(key) ? ZERO_USD : null;

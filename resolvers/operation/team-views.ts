@@ -153,7 +153,7 @@ async function membershipOf(scope: Scope<TeamPlatform>, team: Team): Promise<Tea
 }
 
 /** A team whose members the caller may change. Throws NotFound, and Forbidden unless the caller administers it. */
-export const teamOfMembers = (scope: Scope<TeamPlatform>, id: string): Promise<Team> =>
+export const managedTeamForMembers = (scope: Scope<TeamPlatform>, id: string): Promise<Team> =>
   managedTeam(scope, id, refuseMembers);
 
 /** A team that the caller may change. Throws NotFound, and Forbidden unless the caller administers it. */

@@ -98,7 +98,7 @@ interface EntryOrderInput {
 
 export const CatalogEntryOrderType = builder.inputRef<EntryOrderInput>('CatalogEntryOrder').implement({
   description:
-    'Order of catalog entries. Null values come last in both directions; ties keep the order of the price map.',
+    'Order of catalog entries. Null values come last in both directions; equal values keep the order of the price map.',
   fields: (t) => ({
     field: t.field({ type: OrderFieldType, required: true, description: 'Property to order by.' }),
     direction: directionField(t, 'ascending'),

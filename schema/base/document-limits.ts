@@ -26,7 +26,10 @@ export const MAX_FRAGMENTS = 200;
 export const MAX_LITERAL_VALUES = 1_000;
 /** Maximum number of selections of all definitions, with each fragment spread expanded. */
 export const MAX_UNFOLDED = 20_000;
-/** Maximum number of pairs of selections with the same response name: validation compares each pair. */
+/**
+ * Maximum number of pairs of selections with the same response name: validation compares each pair. A field without
+ * arguments and selection set counts once for each set that repeats it.
+ */
 export const MAX_PAIRS = 50_000;
 
 /**

@@ -90,7 +90,8 @@ export const RunInput = builder.inputType('RunLensInput', {
     id: t.id({ required: true, description: LENS_ID }),
     settings: t.field({ type: SettingsInput, description: 'Settings of this run; those of the lens when absent.' }),
     lookbackHours: t.int({
-      description: 'Length of the window in hours, 1 to 1,000,000. That of the settings when absent.',
+      description:
+        'Length of the window in hours, 1 to 1,000,000. That of the settings when absent. When `settings` is absent, too, the window begins no earlier than the last scan.',
     }),
     from: t.field({
       type: 'DateTime',

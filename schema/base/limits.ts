@@ -26,8 +26,8 @@ export const MAX_DEPTH = 12;
 export const MAX_INTROSPECTION_DEPTH = 24;
 /**
  * Maximum cost of one operation in fields. Pages count with the requested number of items, introspection with its
- * actual number of fields. Within the limit are 500 catalog entries with 50 fields each, and 50 traces with 50 spans
- * of ten fields each.
+ * actual number of fields. Within the limit are 500 catalog entries with 50 fields each, or 50 traces with 50 spans
+ * of ten fields each, but not both.
  */
 const MAX_COST = 30_000;
 /**

@@ -48,7 +48,7 @@ export function valueOrder<Sort extends string>(
     values: { ...fields },
   }) as EnumRef<typeof builder.$inferSchemaTypes, Sort>;
   return builder.inputType(`${noun}Order`, {
-    description: `Order of ${rows}. Ties are ordered by id.`,
+    description: `Order of ${rows}. Equal values are ordered by id.`,
     fields: (t) => ({
       field: t.field({ type: field, required: true, defaultValue: first.value, description: 'Property to order by.' }),
       direction: directionField(t, 'descending'),

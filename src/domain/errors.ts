@@ -317,6 +317,7 @@ export class UpstreamFailed extends DomainError {
 export class GuardrailFailed extends UpstreamFailed {
   readonly guardrail: string;
   constructor(message: string, guardrail: string, options?: ErrorOptions) {
+    // Answers have the status of the upstream. ADR 0063 sets 502 for a guardrail service that does not answer.
     super(message, { provider: 'guardrail', upstreamStatus: 502 }, options);
     this.name = 'GuardrailFailed';
     this.guardrail = guardrail;

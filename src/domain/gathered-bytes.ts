@@ -99,8 +99,8 @@ export class GatheredBytes {
   }
 
   /**
-   * The current block, or a new one when it is full. Each new block has double the size of the one before, up to
-   * `MAX_BLOCK_BYTES`.
+   * The current block, or a new one when there is none or it is full. The block after a full one has double its size,
+   * up to `MAX_BLOCK_BYTES`. Any other new block has `MIN_BLOCK_BYTES`.
    */
   #openBlock(): Buffer {
     if (this.#block !== null && this.#filled < this.#block.length) return this.#block;

@@ -4,16 +4,16 @@ import { evictOldest } from './evict-oldest.ts';
 
 /** Fixed-window rate limiter, for this process only. */
 export interface RateLimiter {
-  /** Counts one request. Throws LimitExceeded with the seconds until the end of the window. */
-  count(who: string): void;
+  /** Counts one request of a client network. Throws LimitExceeded with the seconds until the end of the window. */
+  count(network: string): void;
 }
 
-/** Capacity in callers; the oldest window is evicted. */
-const MAX_COUNTED_CALLERS = 10_000;
+/** Capacity in client networks; the oldest window is evicted. */
+const MAX_COUNTED_NETWORKS = 10_000;
 
 /**
- * At most `most` requests in `windowMs`; each caller's window starts with its first request. `what` names the requests
- * in the error message.
+ * At most `most` requests in `windowMs`; each client network's window starts with its first request. `what` names the
+ * requests in the error message.
  */
 export function createRateLimiter(options: {
   readonly most: number;
@@ -24,14 +24,14 @@ export function createRateLimiter(options: {
   const { most, windowMs, what, clock } = options;
   const windows = new Map<string, { readonly sinceMs: number; times: number }>();
   return {
-    count(who) {
+    count(network) {
       const nowMs = clock.monotonicMs();
-      const window = windows.get(who);
+      const window = windows.get(network);
       if (window === undefined || nowMs - window.sinceMs >= windowMs) {
         // Deleted first, so that the new window becomes the last entry of the map: `evictOldest` begins with the first.
-        windows.delete(who);
-        windows.set(who, { sinceMs: nowMs, times: 1 });
-        evictOldest(windows, MAX_COUNTED_CALLERS);
+        windows.delete(network);
+        windows.set(network, { sinceMs: nowMs, times: 1 });
+        evictOldest(windows, MAX_COUNTED_NETWORKS);
         return;
       }
       if (window.times >= most) {

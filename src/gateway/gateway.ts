@@ -87,8 +87,8 @@ export interface StoragePlace {
 /** Routes, admits, calls, prices and records, independent of transport and vendor. */
 export interface Gateway {
   /**
-   * Resolves when the head of the answer arrives. Throws a failure before that, and records it if a deployment was
-   * selected.
+   * Resolves when the head of the answer arrives. Throws a failure before that, and records it if it occurs after the
+   * selection of deployment and guardrails.
    */
   call(caller: Caller, request: ModelRequest, signal: AbortSignal): Promise<GatewayCall>;
   /**
@@ -100,7 +100,7 @@ export interface Gateway {
   admitKey(caller: Caller): Promise<void>;
   /** Realtime sessions. */
   readonly realtime: Realtime;
-  /** The deployments of the configuration in its order, then the stored ones that are not blocked. */
+  /** Deployments that are not blocked: those of the configuration in its order, then the stored ones, oldest first. */
   deployments(): readonly Deployment[];
   /** Health of a deployment, from its calls in this process. */
   healthOf(deploymentId: string): Health;

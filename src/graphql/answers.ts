@@ -25,7 +25,10 @@ export interface Answers {
 
 class AnswerTooLarge extends Error {}
 
-/** The result of an execution with at most `MAX_ERRORS` errors, or the refusal of too much work. */
+/**
+ * The result of an execution, or the refusal of too much work. Of more than `MAX_ERRORS` errors, the first ones are
+ * kept, and one more error has the number of the others.
+ */
 export function resultWithinLimits(result: ExecutionResult, { refusal }: Pick<Work, 'refusal'>): ExecutionResult {
   if (refusal !== null) return { errors: [refusal] };
   const { errors } = result;
@@ -92,7 +95,7 @@ export function weightOf(value: unknown, max: number): number {
 }
 
 /** Whether a value has `toJSON`, as dates do. */
-const hasOwnJson = (value: object): boolean => 'toJSON' in value && typeof value.toJSON === 'function';
+const hasToJson = (value: object): boolean => 'toJSON' in value && typeof value.toJSON === 'function';
 
 /** Serialises a value in pieces, and yields to the event loop between them. */
 class JsonEncoder {
@@ -119,7 +122,7 @@ class JsonEncoder {
     await this.#turns.due();
     if (typeof value === 'string') await this.#writeText(value);
     else if (Array.isArray(value)) await this.#writeList(value);
-    else if (typeof value === 'object' && value !== null && !hasOwnJson(value)) await this.#writeObject(value);
+    else if (typeof value === 'object' && value !== null && !hasToJson(value)) await this.#writeObject(value);
     else this.#push(JSON.stringify(value) ?? 'null');
   }
 

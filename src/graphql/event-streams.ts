@@ -157,7 +157,10 @@ function createFramedWriter(textOf: (result: object) => string): FramedWriter {
   return { writeAll };
 }
 
-/** The socket of a response, once the response has no buffered bytes that must precede a direct write. */
+/**
+ * The socket of a response, once the response has no buffered bytes that must precede a direct write: its
+ * `writableLength` includes that of the socket.
+ */
 function socketOf({ chunkedEncoding, socket, writableLength }: ServerResponse): Socket | null {
   return socket !== null && chunkedEncoding && writableLength === socket.writableLength ? socket : null;
 }

@@ -122,7 +122,7 @@ export function createGraphSockets(
     return pipeline;
   }
 
-  function closeIdle(connection: SocketConnection): void {
+  function closeIfRetiredAndIdle(connection: SocketConnection): void {
     if (retired && connection.running === 0) connection.close(CLOSE.serviceRestart, shutdownError().message);
   }
 
@@ -143,7 +143,7 @@ export function createGraphSockets(
       else connection.close(codeOf(error), mask(error).message);
     } finally {
       connection.running -= 1;
-      closeIdle(connection);
+      closeIfRetiredAndIdle(connection);
     }
   }
 
@@ -186,14 +186,14 @@ export function createGraphSockets(
         alive: () => connection.recordActivity(),
         ended: (end) => connection.ended(codeOfEnd(end), ''),
       });
-      closeIdle(connection);
+      closeIfRetiredAndIdle(connection);
     },
     runChecks() {
       for (const connection of connections) connection.runChecks();
     },
     retire() {
       retired = true;
-      for (const connection of connections) closeIdle(connection);
+      for (const connection of connections) closeIfRetiredAndIdle(connection);
     },
     ended: () =>
       new Promise((resolve) => {

@@ -19,7 +19,7 @@ export interface UpstreamCall {
   readonly credentials?: Readonly<Record<string, Secret>>;
 }
 
-/** Maximum bytes of an error body. */
+/** Maximum bytes of an error body, and of the answer of a token counter. */
 export const MAX_ERROR_BYTES = 1024 * 1024;
 
 interface CallTerms {

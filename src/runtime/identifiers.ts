@@ -3,7 +3,7 @@ import type { Ids } from '../domain/clock.ts';
 import type { KeyGenerator } from '../domain/keys/virtual-key.ts';
 import { sameBytes } from './same-secret.ts';
 
-/** Random bytes of one read from the system: a call needs 28. */
+/** Random bytes of one read from the system. A call needs 28: 10 for a UUID, 10 for a trace id, 8 for a span id. */
 const POOL_BYTES = 8192;
 /** Bytes of one conversion to hex. An id in memory keeps the whole converted text in memory, so the text is short. */
 const TEXT_BYTES = 512;

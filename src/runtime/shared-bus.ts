@@ -143,6 +143,7 @@ export function createSharedBus<LocalBus extends Bus>(
     withdraw(topic, unwanted, refs) {
       localBus.withdraw(topic, unwanted, refs);
       if (linkOf(topic) === undefined) return;
+      // Also without subscribers elsewhere, because replay buffers may contain the events.
       for (const ref of refs) outgoing.gone.add([topic, ref]);
       startSending();
     },

@@ -6,7 +6,7 @@ import type { Stores } from '../persistence/stores.ts';
 import type { ExportPacker } from '../domain/traces/packed.ts';
 import type { StartContext } from './context.ts';
 
-/** The lock of the database, the stores in it, and the packer that reads span exports for the trace store. */
+/** Locks the database, and opens the stores in it and the packer that reads span exports for the trace store. */
 export async function composeStores({ settings, log, shutdown }: StartContext): Promise<{
   readonly stores: Stores;
   readonly exports: ExportPacker;

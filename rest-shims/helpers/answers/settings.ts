@@ -22,7 +22,7 @@ const PASS_THROUGH: readonly Nested[] = [
   ['auth', 'bool', 'Requires a key.'],
   ['guardrails', 'dict | None', 'Guardrails of the forwarded requests.'],
   ['is_from_config', 'bool', 'Declared by the configuration file.'],
-  ['methods', 'list[str] | None', 'Methods; all when empty.'],
+  ['methods', 'list[str] | None', 'Methods; all when null.'],
 ];
 
 const nested = (name: string) =>

@@ -3,7 +3,10 @@ import type { HttpRequest } from '../http/route.ts';
 
 type NamedModel = ReturnType<typeof getModel>;
 
-/** Release date of every model, because the catalog has no release dates. */
+/**
+ * Release date of every model, because the catalog has no release dates: the day of the constant `created` in
+ * `rest-shims/models.ts`.
+ */
 const RELEASED_ON = '2023-02-28';
 
 /**

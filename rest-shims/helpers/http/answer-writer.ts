@@ -103,7 +103,7 @@ function writeStream(
     let isOpen = true;
     let stallTimer: NodeJS.Timeout | undefined;
     let idleTimer: IdleTimer | undefined;
-    /** Ends the relay: all bytes are passed to the response, or the client has disconnected. */
+    /** Ends the relay: all bytes are passed to the response, or the connection is closed. */
     const finish = (end: 'written' | 'abandoned'): void => {
       if (!isOpen) return;
       isOpen = false;

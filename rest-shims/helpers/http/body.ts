@@ -21,7 +21,7 @@ function tooLarge(size: number, limit: number): TooLarge {
  */
 export const SMALL_BODY_TIMEOUT_MS = 30_000;
 
-/** A body that is not complete within its deadline. The rest is not read, so the connection closes after the answer. */
+/** A body that is not complete within its deadline. The rest is dropped: the connection closes after the answer. */
 export class BodyTimeout extends Unavailable {
   constructor() {
     super('The body took too long to arrive.');
@@ -29,7 +29,10 @@ export class BodyTimeout extends Unavailable {
   }
 }
 
-/** The client disconnected before its request was complete. No answer is sent. */
+/**
+ * The client disconnected before its request was complete, or its body arrived too slowly on the fast path. The row
+ * sends no answer: the fast path itself answers a slow client with 408.
+ */
 export class RequestAborted extends Error {
   constructor() {
     super('The client disconnected before its request was complete.');

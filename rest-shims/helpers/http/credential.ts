@@ -31,8 +31,8 @@ function headerKey(headers: IncomingHttpHeaders): string | null {
 
 /**
  * The key of a request; null when it has none. If a gateway header has the key, `Authorization` is for the upstream.
- * Without either, the session cookie of a browser is used. Throws Unauthenticated for an `Authorization` with a
- * scheme other than Bearer or Basic.
+ * Without either, the session cookie of a browser is used. Throws Unauthenticated for an `Authorization` that does not
+ * begin with the scheme Bearer or Basic.
  */
 export const readCredential: (headers: IncomingHttpHeaders) => string | null = frozenMemo((headers) => {
   const key = headerKey(headers);
@@ -40,8 +40,8 @@ export const readCredential: (headers: IncomingHttpHeaders) => string | null = f
   const { authorization } = headers;
   if (authorization === undefined || authorization === '') return sessionKey(headers);
   const input = authorization.replace(SCHEME, '');
-  const hasScheme = input.length < authorization.length;
-  if (!hasScheme) {
+  const hasKnownScheme = input.length < authorization.length;
+  if (!hasKnownScheme) {
     throw new Unauthenticated(
       'Malformed API Key passed in. Ensure Key has `Bearer ` prefix, followed by a key that starts with `sk-`.',
       'malformed',

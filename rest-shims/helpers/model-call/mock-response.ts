@@ -13,7 +13,9 @@ export function mockResponseOf({
   const mockResponse = body['mock_response'] ?? null;
   if (mockResponse === null) return {};
   if (typeof mockResponse !== 'string') throw invalidType('mock_response', 'a string', endpoint);
-  if (endpoint.dialect !== null && endpoint.answers.member !== null) return { mockResponse };
+  // Answers of conversations are texts, except for counts of tokens, which have a dialect but no answer member.
+  const answersText = endpoint.dialect !== null && endpoint.answers.member !== null;
+  if (answersText) return { mockResponse };
   const message = `${endpoint.path}: The parameter 'mock_response' cannot be honoured: the endpoint answers no text.`;
   throw new InvalidInput(message, [{ path: ['body', 'mock_response'], rule: 'unsupported', message }]);
 }

@@ -70,6 +70,7 @@ export const ALL_ANNOTATIONS: AnnotationFilter = {
 
 export type AnnotationStore = RowStore<Annotation, AnnotationFilter>;
 
+/** Whether a text is short enough, and has no NUL character, which PostgreSQL cannot store. */
 const isWithin = (text: string | null, limit: number): boolean =>
   text === null || (text.length <= limit && !text.includes('\0'));
 

@@ -94,7 +94,10 @@ export function withCurrentWindow(budget: Budget, now: Date): Budget {
   return { ...budget, countsFrom: start, budgetResetAt: windowEnd(budget.budgetDuration, start) };
 }
 
-/** A budget whose limit includes the temporary increase, until the increase expires. No limit stays unlimited. */
+/**
+ * A budget whose limit includes the temporary increase, until the increase expires. A budget without a limit stays
+ * unlimited.
+ */
 export function withTemporaryIncrease(budget: Budget, now: Date): Budget {
   const { maxBudget, tempBudgetIncrease: increase, tempBudgetExpiry: expiry } = budget;
   if (maxBudget === null || increase === null || expiry === null || expiry <= now) return budget;

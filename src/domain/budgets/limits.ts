@@ -1,5 +1,5 @@
 import { InvalidInput } from '../errors.ts';
-import { windowEnd } from '../keys/durations.ts';
+import { windowEnd, windowStart } from '../keys/durations.ts';
 import { type Usd, usdNumber } from '../money.ts';
 
 /** Budget and rate limits of a row, such as a user, a team or a budget row. Null is unlimited. */
@@ -78,10 +78,6 @@ export function withLimits(before: Limits, patch: LimitsPatch, now: Date): Limit
   };
 }
 
-const DAY_MS = 86_400_000;
-/** Durations in seconds, minutes or hours. Their windows restart at midnight UTC. */
-const SHORT_DURATION = /[smh]$/;
-
 /**
  * Start of the window that `now` is in, when the stored window has ended at `budgetResetAt`. Null while the stored
  * window lasts, and without a duration.
@@ -91,15 +87,7 @@ export function currentWindowStart(
   now: Date,
 ): Date | null {
   if (budgetDuration === null || budgetResetAt === null || budgetResetAt > now) return null;
-  const midnight = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
-  const restartsAtMidnight = SHORT_DURATION.test(budgetDuration);
-  let start = restartsAtMidnight && budgetResetAt < midnight ? midnight : budgetResetAt;
-  let end = windowEnd(budgetDuration, start);
-  while (end <= now) {
-    start = end;
-    end = windowEnd(budgetDuration, start);
-  }
-  return start;
+  return windowStart(budgetDuration, budgetResetAt, now);
 }
 
 /** Whether a patch sets any limit. */

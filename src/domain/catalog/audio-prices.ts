@@ -8,7 +8,8 @@ export interface AudioPrices {
   readonly cacheRead: Rate | null;
 }
 
-export const NO_AUDIO_PRICES: AudioPrices = { input: null, output: null, cacheRead: null };
+/** A kind of tokens without separate prices, also for image and video tokens. */
+export const NO_OWN_PRICES: AudioPrices = { input: null, output: null, cacheRead: null };
 
 export const audioPricesOf = (row: PriceRow): AudioPrices => ({
   input: rateFrom(row['input_cost_per_audio_token']),

@@ -28,7 +28,7 @@ export interface PricesAtInstant {
   readonly at: Date;
   /** Whether the entry was in the catalog; null when unknown. */
   readonly listed: boolean | null;
-  /** Every price that the entry ever had, by name. */
+  /** Every price that the entry ever had, sorted by name. */
   readonly prices: readonly PriceAtInstant[];
 }
 

@@ -51,7 +51,7 @@ export function fitDecision(
 ): FittedDecision {
   const known = withoutUnknownImages(decision, terms.drop, isKnownUrl);
   const unsupportedNames = unsupported(known, abilities);
-  if (unsupportedNames.length > 0 && !terms.drop) throw unsupportedMembers(unsupportedNames, terms);
+  if (unsupportedNames.length > 0 && !terms.drop) throw unsupportedError(unsupportedNames, terms);
   const drops = (name: string): boolean => unsupportedNames.includes(name);
   const input = drops('input_image') ? withImages(known.input, () => null) : known.input;
   if (drops('input_image') && isEmpty(input))
@@ -77,7 +77,7 @@ export function fitDecision(
   return { decision: checked, sent, dropped: unsupportedNames };
 }
 
-function unsupportedMembers(names: readonly string[], { provider, model }: FitTerms): InvalidInput {
+function unsupportedError(names: readonly string[], { provider, model }: FitTerms): InvalidInput {
   const list = names.map((name) => `'${name}'`).join(', ');
   return new InvalidInput(
     `litellm.UnsupportedParamsError: ${provider} does not support parameters: [${list}], for model=${model}. Remove them from the request, or set drop_params to drop them.`,

@@ -27,7 +27,7 @@ export function sumOfUsages(usages: readonly Usage[]): Usage {
   };
 }
 
-/** Adds members that are numbers in both answers. Of other members with one name, the value of `total` counts. */
+/** Adds members that are numbers in both answers. Of other members with the same name, the value of `total` counts. */
 export const sumOfMembers = (total: Members, more: Members): Members => ({
   ...more,
   ...Object.fromEntries(

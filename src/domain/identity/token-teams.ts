@@ -44,7 +44,7 @@ export function tokenTeamsOf({ identity, chosenTeam }: KnownToken, facts: TeamFa
   if (identity.teamIds.length > 0) return teamsOfClaims(identity, facts, rules);
   if (identity.role === 'proxy_admin') return { teamIds: [] };
   if (rules.defaultTeamId !== null) return storedTeams([rules.defaultTeamId], facts);
-  return { teamIds: rules.usesMemberships ? unblockedTeams(facts.memberships, facts) : [] };
+  return { teamIds: rules.usesMemberships ? unblockedOrAllTeams(facts.memberships, facts) : [] };
 }
 
 function teamsOfChoice(identity: TokenIdentity, wanted: string, facts: TeamFacts, rules: TokenRules): TokenTeams {
@@ -58,7 +58,7 @@ function teamsOfChoice(identity: TokenIdentity, wanted: string, facts: TeamFacts
 }
 
 function teamsOfClaims({ teamIds, role }: TokenIdentity, facts: TeamFacts, rules: TokenRules): TokenTeams {
-  const known = unblockedTeams(teamIds, facts);
+  const known = unblockedOrAllTeams(teamIds, facts);
   if (known.length > 0 || role === 'proxy_admin') return { teamIds: known };
   const { memberships } = facts;
   if (rules.replacesUnknownTeams && role !== 'team' && memberships.length === 1) return storedTeams(memberships, facts);
@@ -67,8 +67,11 @@ function teamsOfClaims({ teamIds, role }: TokenIdentity, facts: TeamFacts, rules
     : refused(`No team of the token exists. Allowed team ids: ${quoted(teamIds)}`);
 }
 
-/** Of the first `MAX_TEAMS` stored teams, those that are not blocked; all of them where all are blocked. */
-function unblockedTeams(teamIds: readonly string[], { teams }: TeamFacts): readonly string[] {
+/**
+ * Of the first `MAX_TEAMS` stored teams, those that are not blocked. All of them where all are blocked: a blocked team
+ * refuses the call.
+ */
+function unblockedOrAllTeams(teamIds: readonly string[], { teams }: TeamFacts): readonly string[] {
   const known = teamIds.filter((id) => teams.has(id)).slice(0, MAX_TEAMS);
   const open = known.filter((id) => teams.get(id)?.blocked === false);
   return open.length > 0 ? open : known;

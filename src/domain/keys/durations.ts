@@ -116,6 +116,34 @@ export function windowEnd(duration: string, now: Date): Date {
 }
 
 /**
+ * The time from which `windowStart` counts windows at the latest. Windows up to the length of their cycle have the same
+ * ends in each cycle, so cycles before the previous one need no steps.
+ */
+function firstStepMs({ count, unit }: Duration, now: Date): number {
+  if (daysOf({ count, unit }) !== null || unit === 'mo') return Number.NEGATIVE_INFINITY;
+  const cycle = cycleMs(unit);
+  if (count * UNIT_MS[unit] <= cycle) return (Math.floor(now.getTime() / cycle) - 1) * cycle;
+  // Longer windows of minutes and seconds could need a step a minute. Those before yesterday are not counted.
+  return unit === 'h' ? Number.NEGATIVE_INFINITY : startOfDay(now) - DAY_MS;
+}
+
+/**
+ * The start of the window that `now` is in. A first window starts at `start`, which is not after `now`. Each end by
+ * `windowEnd` starts the next window. Throws what `windowEnd` throws.
+ */
+export function windowStart(duration: string, start: Date, now: Date): Date {
+  const parsed = durationOf(duration);
+  const firstMs = parsed === null ? Number.NEGATIVE_INFINITY : firstStepMs(parsed, now);
+  let current = new Date(Math.max(start.getTime(), firstMs));
+  let end = windowEnd(duration, current);
+  while (end <= now) {
+    current = end;
+    end = windowEnd(duration, current);
+  }
+  return current;
+}
+
+/**
  * The end of the window that `now` is in, where windows follow each other without a stored start:
  *
  * - `7d`, `1w` and `30d`, and hours, minutes and seconds that divide a day, an hour or a minute: as `windowEnd`;

@@ -18,7 +18,7 @@ export interface RequiredParams {
   readonly all: readonly string[];
   /** Further members required of calls with the key of a service account. */
   readonly serviceAccounts: readonly string[];
-  /** Whether every call names its end user, in the body or a header. */
+  /** Whether every call must name its end user, in the body or a header. */
   readonly endUser: boolean;
 }
 

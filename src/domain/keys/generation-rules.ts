@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json-object.ts';
 import type { Caller } from '../caller.ts';
 import { InvalidInput } from '../errors.ts';
+import { snakeCase } from '../key-case.ts';
 import { type Usd, usdText } from '../money.ts';
 import { nullIfBlank } from '../optional-text.ts';
 import type { MemberRole } from '../teams/member.ts';
@@ -126,8 +127,6 @@ export function assertAlias(alias: string | null | undefined, { checksAliases }:
     { field: 'key_alias' },
   );
 }
-
-const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Members of a draft, by their names on the wire. */
 function sentMembers({

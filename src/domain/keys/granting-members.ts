@@ -98,11 +98,11 @@ function grantingSetting(before: KeySettings, patch: SettingsPatch): string | nu
 }
 
 /** A member of a new key that only proxy administrators set; null where there is none. */
-export const grantedMember = (draft: MetadataPatch & { readonly settings?: SettingsPatch }): string | null =>
+export const adminOnlyMemberOfNewKey = (draft: MetadataPatch & { readonly settings?: SettingsPatch }): string | null =>
   changedIn({}, draft).find((name) => GRANTING.has(name)) ?? grantingSetting({}, draft.settings ?? {});
 
 /** A member of a key that a patch changes and that only proxy administrators may change; null where there is none. */
-export const guardedMember = (
+export const adminOnlyMemberOfKeyPatch = (
   before: { readonly metadata: JsonObject; readonly settings: KeySettings },
   patch: MetadataPatch & { readonly settings?: SettingsPatch },
 ): string | null =>
@@ -126,14 +126,14 @@ const isGuardedOfTeam = (name: string): boolean =>
   (GRANTING.has(name) || RESTRICTING.has(name)) && !OF_GUARDRAILS.has(name);
 
 /** A right in the metadata of a new team that only proxy administrators give; null where there is none. */
-export const grantedToTeam = (draft: MetadataPatch): string | null =>
+export const adminOnlyMetadataOfNewTeam = (draft: MetadataPatch): string | null =>
   changedIn({}, draft).find((name) => GRANTING.has(name) && !LIMITS_OF_TEAMS.has(name)) ?? null;
 
 /**
  * A right, limit or restriction in the metadata of a team that only proxy administrators change; null where there is
  * none.
  */
-export const guardedOfTeam = (before: JsonObject, patch: MetadataPatch): string | null =>
+export const adminOnlyMetadataOfTeamPatch = (before: JsonObject, patch: MetadataPatch): string | null =>
   changedIn(before, patch).find(isGuardedOfTeam) ?? null;
 
 /** A patch of a team whose `metadata` has the stored rights, limits and restrictions in place of sent ones. */

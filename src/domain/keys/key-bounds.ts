@@ -4,7 +4,7 @@ import { nullIfBlank } from '../optional-text.ts';
 import { weakerRole } from '../owners/key-owners.ts';
 import type { Role } from '../role.ts';
 import { instantAfter } from './durations.ts';
-import { grantedMember, guardedMember, withKeptRights } from './granting-members.ts';
+import { adminOnlyMemberOfNewKey, adminOnlyMemberOfKeyPatch, withKeptRights } from './granting-members.ts';
 import type { KeyPatch } from './key-change.ts';
 import type { KeyDraft } from './key-draft.ts';
 import { keyOwnerRefusal } from './key-owner-refusal.ts';
@@ -109,8 +109,8 @@ function routesFor({ caller, userId }: KeyCreation, settings: DraftSettings): Dr
 export function boundedDraft(creation: KeyCreation, draft: KeyDraft): KeyDraft {
   const { caller, userId, isManager } = creation;
   const { projectId = null, ...settings } = draft.settings ?? {};
-  const granted = grantedMember({ ...draft, settings: isManager ? settings : { ...settings, projectId } });
-  if (granted !== null) throw keyOwnerRefusal(`Only proxy admins set ${granted} of a key.`);
+  const adminOnly = adminOnlyMemberOfNewKey({ ...draft, settings: isManager ? settings : { ...settings, projectId } });
+  if (adminOnly !== null) throw keyOwnerRefusal(`Only proxy admins set ${adminOnly} of a key.`);
   if (draft.role !== null && !isWeakerOrEqual(draft.role, caller.role))
     throw keyOwnerRefusal('Only proxy admins choose a role.');
   assertUnbounded(caller, nullIfBlank(draft.teamId));
@@ -135,8 +135,8 @@ function assertUnchangedMembers(before: VirtualKey, patch: KeyPatch): void {
   );
   const changed = reassigned ?? (patch.spend === undefined ? undefined : 'spend');
   if (changed !== undefined) throw keyOwnerRefusal(`Only proxy admins change the ${changed} of a key.`);
-  const guarded = guardedMember(before, patch);
-  if (guarded !== null) throw keyOwnerRefusal(`Only proxy admins change ${guarded} of a key.`);
+  const adminOnly = adminOnlyMemberOfKeyPatch(before, patch);
+  if (adminOnly !== null) throw keyOwnerRefusal(`Only proxy admins change ${adminOnly} of a key.`);
   const routes = patch.settings?.allowedRoutes;
   if (routes !== undefined && !isSubset(routes ?? [], before.settings.allowedRoutes ?? []))
     throw keyOwnerRefusal('Only proxy admins allow a key further routes.');

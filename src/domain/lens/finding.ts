@@ -88,8 +88,8 @@ export interface MergeResult {
 }
 
 /**
- * Earlier findings that a draft names, the oldest first. All have the kind of the draft, and the status and reason of
- * the oldest.
+ * Earlier findings that a draft names. The first is the oldest. All have the kind of the draft, and the status and
+ * reason of the oldest.
  */
 function matchesOf(findings: readonly Finding[], draft: FindingDraft): readonly Finding[] {
   const namedIds = [draft.existingFindingId, ...draft.mergedFindingIds].flatMap((id) => id ?? []);

@@ -43,7 +43,7 @@ export interface Review {
   /** Null in a run's list of reviews. */
   readonly extraction: Extraction | null;
   readonly contentVersion: string;
-  /** Whether it is from an earlier run, at no cost. */
+  /** Whether it is the cached review of an earlier run or attempt, at no cost. */
   readonly reused: boolean;
   /** A member of the worker protocol; reviews of this code always have false. */
   readonly consolidated: boolean;

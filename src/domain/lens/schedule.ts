@@ -19,7 +19,7 @@ export const READING_STAGE = 'Reading executions';
 export const GROUPING_STAGE = 'Grouping observations';
 export const CHECKING_STAGE = 'Checking original evidence';
 
-/** Request for a run. Null members use the saved settings. */
+/** Request for a run. Null members use the saved settings; without times, the look-back time decides. */
 export interface RunRequest {
   readonly settings: LensSettings | null;
   readonly lookbackHours: number | null;

@@ -141,8 +141,8 @@ export function enabledChecks({ context, checks }: Pick<LensSettings, 'context' 
 }
 
 /**
- * Canonical text of the criteria of a cached review: expected behaviour, checks and model. The order of checks and
- * surrounding white space have no effect. `version` is the version of the prompts.
+ * Canonical text of the criteria of a cached review: expected behaviour, enabled checks and model. The order of checks
+ * and surrounding white space have no effect. `version` is the version of the prompts.
  */
 export function criteriaOf({ context, checks, model }: LensSettings, version: number): string {
   const criteria = checks

@@ -91,8 +91,8 @@ export interface LensStore {
   keepReviews(reviews: readonly CachedReview[]): Promise<void>;
   reviews(lensId: string, criteriaKey: string, executionIds: readonly string[]): Promise<readonly Review[]>;
   /**
-   * Removes at most `most` answers and at most `most` reviews that are older than an instant; resolves to the number of
-   * both.
+   * Removes at most `most` answers and at most `most` reviews that are older than an instant; resolves to their total
+   * number.
    */
   removeBefore(before: Date, most: number): Promise<number>;
 }

@@ -8,7 +8,7 @@ export interface Organization extends Stamps {
   readonly id: string;
   readonly alias: string;
   readonly budgetId: string;
-  /** Model names that its teams may list; empty is every model. */
+  /** Models that its keys may call, and that its teams may list; empty is every model. */
   readonly models: readonly string[];
   readonly metadata: JsonObject;
 }

@@ -5,7 +5,10 @@ import type { Usd } from '../money.ts';
 /** A user or a team, with the total spend of its keys at the start of its budget window. */
 type Windowed = Pick<Limits, 'budgetDuration' | 'budgetResetAt'> & { readonly spentBefore: Usd | null };
 
-/** An owner with a new budget window in place of one that has ended. `total` is the total spend of its keys. */
+/**
+ * An owner with a new budget window in place of one that has ended; otherwise unchanged. `total` is the total spend of
+ * its keys.
+ */
 export function withWindowReset<Owner extends Windowed>(owner: Owner, now: Date, total: Usd): Owner {
   const { budgetDuration, budgetResetAt } = owner;
   if (budgetDuration === null || budgetResetAt === null || budgetResetAt > now) return owner;

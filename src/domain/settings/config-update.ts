@@ -10,7 +10,10 @@ export const UPDATED_SECTIONS = [
   'environment_variables',
 ] as const;
 
-/** Sections in which a request cannot change settings that the configuration file declares. */
+/**
+ * Sections in which a request cannot change settings that the configuration file declares. Environment variables may be
+ * stored beside those of the file, which take precedence.
+ */
 export const OWNED_SECTIONS: readonly string[] = UPDATED_SECTIONS.filter((name) => name !== 'environment_variables');
 
 export type SectionUpdates = { readonly [Section in (typeof UPDATED_SECTIONS)[number]]?: SectionContent };

@@ -55,7 +55,10 @@ function ownedFields(name: GroupName, { fields }: SettingGroup, config: Declared
 export const fileValuesOf = (name: GroupName, group: SettingGroup, config: DeclaredConfig): SectionContent =>
   Object.fromEntries(ownedFields(name, group, config).map(({ field, value }) => [field, value]));
 
-/** Throws OwnedByFile when the file declares another value of a written setting. A null removes a setting. */
+/**
+ * Throws OwnedByFile when the file declares another value of a written setting. A written null, which removes a
+ * setting, is compared as any other value.
+ */
 export function assertGroupWritable(
   { name, group }: { readonly name: GroupName; readonly group: SettingGroup },
   { config, stored }: { readonly config: DeclaredConfig; readonly stored: StoredSections },

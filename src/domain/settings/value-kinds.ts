@@ -59,7 +59,7 @@ function isBudgetWindow(value: unknown): boolean {
 
 const isHttpAddress = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? '');
 
-/** What a value of each kind is; error messages put it after `expected`. */
+/** What a value of each kind is; error messages put it after `expected` or `is not`. */
 export const EXPECTED_VALUES: Readonly<Record<ValueKind, string>> = {
   integer: 'a whole number from 0',
   number: 'a number from 0',

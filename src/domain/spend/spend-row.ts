@@ -43,8 +43,8 @@ export interface SpendRow {
   /** Runs of guardrails; absent for none. */
   readonly guardrails?: readonly GuardrailEntry[];
   /**
-   * Budget windows in which its cost counts; absent for none. A store adds the cost to their totals, and does not store
-   * the list.
+   * Budget windows in which the call counts; absent for none. A store adds the `amount` of each window, or the cost
+   * where it has none, to the total of the window. It does not store the list.
    */
   readonly windows?: readonly BudgetWindow[];
 }

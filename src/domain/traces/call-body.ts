@@ -16,7 +16,7 @@ const BY_PATTERN = '~';
 const PAYLOAD = /[[~]/;
 const decoder = new TextDecoder();
 
-/** The line of a call; `payload` from `payloadText`. */
+/** The line of a call with its line feed, which the last line of a body leaves out. `payload` is from `payloadText`. */
 export const lineOfCall = (traceId: string, payload: string): string => `${traceId}${payload}\n`;
 
 /** A payload of an earlier version: input, output, then pairs of an attribute's index in the pattern and its value. */

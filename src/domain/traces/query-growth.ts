@@ -74,6 +74,7 @@ function walk(
 function clauseAfter(tokens: readonly Token[], at: number, { clause, isCall }: Frame): Frame['clause'] {
   const [before, token] = [tokens[at - 1], tokens[at]];
   if (isOneOf(token, AFTER_FROM)) return 'other';
+  // A comma after the condition of a join is followed by the next table.
   if (isWord(token, 'join') || (isSign(token, ',') && clause === 'on')) return 'from';
   if (isWord(token, 'on') && clause === 'from') return 'on';
   // Not the `from` of `extract(day from ...)` and of `is distinct from`.

@@ -42,7 +42,7 @@ export interface UserPatch extends LimitsPatch {
   readonly ssoUserId?: string | null;
 }
 
-/** Filter of a list of users. All conditions that are not null must match. */
+/** Filter of a list of users. All conditions that are neither null nor absent must match. */
 export interface UserFilter {
   readonly ids: readonly string[] | null;
   /** As by `emailKeyOf`. */

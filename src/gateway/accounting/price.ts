@@ -1,4 +1,4 @@
-import { type AudioPrices, NO_AUDIO_PRICES } from '../../domain/catalog/audio-prices.ts';
+import { type AudioPrices, NO_OWN_PRICES } from '../../domain/catalog/audio-prices.ts';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import { tierFor, type Tariff } from '../../domain/catalog/prices.ts';
 import type { ToolPrices } from '../../domain/catalog/tool-prices.ts';
@@ -55,9 +55,9 @@ export function costOf(
   tariff: Tariff,
   usage: Usage,
   {
-    audio = NO_AUDIO_PRICES,
-    image = NO_AUDIO_PRICES,
-    video = NO_AUDIO_PRICES,
+    audio = NO_OWN_PRICES,
+    image = NO_OWN_PRICES,
+    video = NO_OWN_PRICES,
   }: Partial<Pick<ServicePrices, 'audio' | 'image' | 'video'>> = {},
 ): Usd | null {
   const tier = tierFor(tariff, usage.inputTokens);

@@ -74,7 +74,7 @@ export interface ClosedCall {
   readonly resendCount: number;
   /** Null for a call without guardrails. */
   readonly guard: RecordedGuardrails | null;
-  /** Budget windows that the cost counts in; undefined for none. */
+  /** Budget windows that the call counts in; undefined for none. */
   readonly windows: SpendRow['windows'] | undefined;
 }
 

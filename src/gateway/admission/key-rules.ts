@@ -30,8 +30,8 @@ export interface RequiredParamCheck {
   missingParam(key: VirtualKey | null, request: ModelRequest): MissingParam | null;
   /**
    * Refuses a call that lacks a required parameter, unless a budget refuses it first. The checks have this order:
-   * budgets of keys, owners and labels; the end user; the budget of all calls; other parameters; budgets of the route.
-   * Synchronous where no parameter is missing. Throws InvalidInput, and as `Budgets.check`.
+   * budgets of keys, owners and labels; the required end user; the budget of all calls; the other required parameters;
+   * budgets of the route. Synchronous where no parameter is missing. Throws InvalidInput, and as `Budgets.check`.
    */
   assertPresent(caller: Caller, at: EstimatedCall & { readonly request: ModelRequest }): void | Promise<never>;
 }

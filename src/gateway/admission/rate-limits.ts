@@ -131,15 +131,15 @@ type ModelLimitField = 'model_rpm_limit' | 'model_tpm_limit';
 /** Name of each limit in a key's budget for a model. */
 const IN_BUDGET = { model_rpm_limit: 'rpmLimit', model_tpm_limit: 'tpmLimit' } as const;
 
-/** The key's own limit of a model: from its metadata; if they limit no model, from its budget for the model. */
+/** The key's own limit of a model: from the limits in its metadata; without these, from its budget for the model. */
 function ownKeyLimit({ metadata, settings }: VirtualKey, field: ModelLimitField, model: string): number | null {
   if (ownsModelLimits(metadata, field)) return modelLimit(metadata, field, model);
   const budgets = settings.modelMaxBudget;
   return budgets !== undefined && Object.hasOwn(budgets, model) ? (budgets[model]?.[IN_BUDGET[field]] ?? null) : null;
 }
 
-/** Whether the key has its own limit of this kind for any model. */
-const hasOwnLimits = ({ metadata, settings }: VirtualKey, field: ModelLimitField): boolean =>
+/** Whether the key has its own limits of this kind, for whatever model. An empty map in its metadata counts. */
+const limitsAnyModel = ({ metadata, settings }: VirtualKey, field: ModelLimitField): boolean =>
   ownsModelLimits(metadata, field) ||
   (settings.modelMaxBudget !== undefined &&
     Object.values(settings.modelMaxBudget).some((budget) => budget[IN_BUDGET[field]] !== undefined));
@@ -149,7 +149,7 @@ const hasOwnLimits = ({ metadata, settings }: VirtualKey, field: ModelLimitField
  * model.
  */
 function limitForOneKey(key: VirtualKey, field: ModelLimitField, model: string): number | undefined {
-  if (hasOwnLimits(key, field)) return ownKeyLimit(key, field, model) ?? undefined;
+  if (limitsAnyModel(key, field)) return ownKeyLimit(key, field, model) ?? undefined;
   return limitInTeamMetadata(key, field, model);
 }
 

@@ -13,9 +13,9 @@ export const routerOfTeam = (router: TeamRouter, key: VirtualKey | null): Router
   key === null ? router : (router.forTeam(key.teamId) ?? router);
 
 /**
- * A router for a key: a name selects a model of its team before a common one. Where a key may call a
- * model only through access groups, it gets only the deployments of these groups. The router does not check whether the
- * key may call the model.
+ * A router for a key: a name selects a model of its team before a common one. Some model lists of a key may admit a
+ * model only by access groups. Then it gets only the deployments that have such a group of each of these lists. The
+ * router does not check whether the key may call the model.
  */
 export function permittedFor(router: TeamRouter, key: VirtualKey | null): Router {
   const routeOf = routerOfTeam(router, key);

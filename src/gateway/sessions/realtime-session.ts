@@ -122,6 +122,7 @@ export function createSession(parts: SessionParts): LiveSession {
   function clientEnded(how: SocketEnd): void {
     if (how.kind === 'closed') return finish({ end: 'completed', code: NORMAL });
     if (how.kind === 'cut') return finish({ end: 'abandoned', code: NORMAL });
+    // `limit` is 0: only the socket has the limit, and the client receives no error event.
     const failure =
       how.kind === 'too large'
         ? new TooLarge('/realtime: A message exceeds the size limit.', 0)

@@ -52,7 +52,7 @@ export interface RealtimeSession {
 export interface Realtime {
   /**
    * Resolves when the upstream socket is open. Rejects with any earlier failure. Only failures of budgets, rate limits
-   * and the upstream are recorded as calls.
+   * and the upstream, and a shutdown while the upstream socket opens, are recorded as calls.
    */
   open(
     caller: Caller,

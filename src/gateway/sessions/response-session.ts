@@ -237,8 +237,9 @@ export function createResponseSession(
   };
 }
 
-/** Error for an invalid end of the connection; null for a normal one. */
+/** Error for an invalid end of the connection, which the client does not receive; null for a normal end. */
 function faultOf({ kind }: SocketEnd): Error | null {
+  // `limit` is 0: only the socket has the limit.
   if (kind === 'too large') return new TooLarge('/responses: A message exceeds the size limit.', 0);
   if (kind === 'garbled') return new InvalidInput('/responses: The client sent an invalid WebSocket frame.');
   return null;

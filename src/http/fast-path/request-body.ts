@@ -10,7 +10,7 @@ export class FastBody implements ArrivingBody {
   #reading: PromiseWithResolvers<Uint8Array> | null = null;
   #aborted = false;
 
-  /** `onRead` is called when the first read begins. */
+  /** `onRead` is called when the first read begins, unless the body is complete or aborted. */
   constructor(length: number, onRead: () => void) {
     this.length = length;
     this.#onRead = onRead;

@@ -34,10 +34,11 @@ interface UnfoldedSegment {
 }
 
 /**
- * Returns a function that unfolds the oldest segment call by call. Spans are stored first, which is idempotent. Then
- * one transaction stores the spend rows that are new, adds all totals and deletes the segment. So no cost is lost or
- * repeated when the process is killed, or when another process unfolds the same segment. A segment is set aside when it
- * cannot be read, or none of its calls can be stored. The fault may be in the store, so such a segment is not deleted.
+ * Returns a function that unfolds the oldest segment through the spend and trace stores. Calls that a store refuses are
+ * found by halving, and left out. Spans are stored first, which is idempotent. Then one transaction stores the spend
+ * rows that are new, adds all totals and deletes the segment. So no cost is lost or repeated when the process is
+ * killed, or when another process unfolds the same segment. A segment is set aside when it cannot be read, or none of
+ * its calls can be stored. The fault may be in the store, so such a segment is not deleted.
  */
 export function createFaultyUnfolding(
   { orm, flavour }: Database,

@@ -40,7 +40,7 @@ const hasClientSpans = ({ spanCount }: TraceSummary): boolean => spanCount > 1;
 /**
  * A segment is unfolded once: one transaction writes its rows and deletes it. The transaction fails if a row exists
  * already: after a repeated commit, or in a trace to which a client sent spans first. Then `faulty-segments.ts` unfolds
- * the segment call by call.
+ * the segment through the spend and trace stores.
  */
 export function createCallLog(
   database: Database,

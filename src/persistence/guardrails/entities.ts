@@ -35,6 +35,7 @@ export const GuardrailDayEntity = defineEntity({
     flagged: p.bigint('number'),
     intervened: p.bigint('number'),
     failed: p.bigint('number'),
+    /** Sum over the runs of the day. */
     latencyMs: p.double().$type<number>(),
   },
 });

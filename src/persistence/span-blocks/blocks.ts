@@ -43,6 +43,7 @@ export function blockOf(parts: readonly IngestPart[]): SpanBlock | null {
   let at = 0;
   for (const part of parts) {
     const { rows, spanIds } = part;
+    // A text has at most as many characters as bytes in UTF-8: a text that is too long is not encoded.
     if (spanIds.length > MOST_SPANS || rows.length > MOST_TRACE_BYTES) continue;
     const bytes = bytesOfRows(rows);
     const { length } = bytes;

@@ -21,8 +21,8 @@ interface WholeExport {
 }
 
 /**
- * Stores exports of new traces in one statement, which is its own transaction (ADR 0046). Each further statement would
- * be a round trip to SQLite's thread while the write lock is held.
+ * Stores exports of new traces in one statement, which is its own transaction (docs/performance.md). Each further
+ * statement would be a round trip to SQLite's thread while the write lock is held.
  */
 export interface SingleStatementStore {
   /**

@@ -52,6 +52,7 @@ function sumsKindOf({ by, filter }: SpendGrouping): SumsKind | null {
   if (ofTags && (ofEndUsers || by.includes('endUser'))) return null;
   if (ofTags) return none.endUser === undefined ? 'tag' : null;
   if (ofEndUsers) return some.includes('tag') ? null : 'end_user';
+  // These groupings include calls without an end user, which the sums by end user lack.
   if (by.includes('endUser') || none.endUser !== undefined) return null;
   return some.includes('tag') ? 'tagged' : 'all';
 }

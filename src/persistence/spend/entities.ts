@@ -4,7 +4,7 @@ import type { SpendRow } from '../../domain/spend/spend-row.ts';
 /**
  * Usage and cost of one gateway call. Times are Unix ms. Only the removal of error texts changes a row. The primary key
  * begins with the trace id, and trace ids that the gateway creates begin with the time. So rows of the same time are
- * adjacent, and look-ups by span need no further index (ADR 0018). Not a managed entity.
+ * adjacent, and look-ups by span need no further index (docs/performance.md). Not a managed entity.
  */
 export const SpendRowEntity = defineEntity({
   name: 'SpendRowEntity',

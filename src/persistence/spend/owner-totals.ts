@@ -70,6 +70,7 @@ const KEY_TABLES = ['virtual_key', 'token_key'] as const;
 
 /** The keys of owners: the key as `hash`, and its owner as `id` and `member_user_id`. */
 export function ownedKeys(flavour: Flavour, kind: KeyOwnerKind, ids: readonly string[]): RawBuilder<unknown> {
+  // The key of signed tokens has no project.
   const tables = kind === 'project' ? (['virtual_key'] as const) : KEY_TABLES;
   return sql.join(
     tables.map((table) => ownedKeysIn(sql.table(table), kind, { flavour, ids })),

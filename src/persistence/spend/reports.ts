@@ -90,7 +90,7 @@ function isVisible({ keyHash, userId, teamIds = [] }: NonNullable<SpendFilter['v
   return sql`(${sql.join(visible, sql` or `)})`;
 }
 
-/** Condition that a row has a value. Optional ids of old rows may be blank, which means that they are absent. */
+/** Condition that a row has a value. In the sums of days, an absent value is an empty text. */
 const hasValue = (field: SpendField): Sql =>
   field === 'tag' ? sql`spend_row.tags is not null` : sql`coalesce(${COLUMNS[field]}, '') <> ''`;
 
@@ -134,7 +134,7 @@ interface StoredGroup extends Readonly<Record<string, unknown>> {
 }
 
 const groupOf = (row: StoredGroup, by: SpendGrouping['by']): SpendGroup => ({
-  // Optional ids of old rows may be blank, which means that they are absent.
+  // In the sums of days, an absent value is an empty text. In old rows, an absent id may be whitespace.
   values: Object.fromEntries(by.map((field) => [field, nullIfBlank(row[`of_${field}`] as string | null)])),
   startMs: row.start_ms,
   calls: row.calls,

@@ -60,16 +60,22 @@ function labelled(flavour: SqlFlavour, kind: 'tag' | 'end_user'): Sql {
 /** Keys in the form of `ownedKeys`, each as its own owner. */
 const keysAsOwners = (): Sql => sql`select distinct id as hash, id, '' as member_user_id from wanted`;
 
+/** The relation `owned` of the keys to count; null for labels, whose query does not read it. */
+function ownedRelation(flavour: SqlFlavour, kind: CountedKind, ids: readonly string[]): Sql | null {
+  if (isLabelKind(kind)) return null;
+  return kind === 'key' ? keysAsOwners() : ownedKeys(flavour, kind, ids);
+}
+
 /** The spend of each key, owner or label since the start of its window, in one statement. */
 export const createSpendSince =
   ({ flavour, readRows }: Database) =>
   (kind: CountedKind, starts: readonly SpendStart[]): Promise<ReadonlyMap<string, Usd>> =>
     readRows(async (db) => {
       const ids = starts.map(({ id }) => id);
-      const owned = (): Sql => (kind === 'key' || isLabelKind(kind) ? keysAsOwners() : ownedKeys(flavour, kind, ids));
+      const owned = ownedRelation(flavour, kind, ids);
       const { rows } = await sql<{ id: string; member_user_id: string; total: string | null }>`
         with wanted as (${wanted(flavour, kind, starts)})
-          ${isLabelKind(kind) ? sql`` : sql`, owned as (${owned()})`}
+          ${owned === null ? sql`` : sql`, owned as (${owned})`}
         select id, member_user_id, cast(sum(cost) as text) as total
         from (${isLabelKind(kind) ? labelled(flavour, kind) : OWNED}) spent group by id, member_user_id
       `.execute(db);

@@ -64,8 +64,8 @@ export function createCheckpoints({
     try {
       await checkLog();
     } catch (error) {
-      // Until the next check, which opens a new connection, the log may grow. At `CHECKPOINT_PAGES` the writer
-      // checkpoints it.
+      // Until the next check, which opens a new connection, the log may grow. At `CHECKPOINT_PAGES` of `handle.ts` the
+      // writer checkpoints it.
       failed(error);
       const broken = side;
       side = null;

@@ -10,8 +10,8 @@ const TABLES = new Set(['trace_summary', 'span', 'sheet_trace', 'export_body', '
 const TABLE_FUNCTIONS = new Set(['json_each']);
 const VIEWS: ReadonlySet<string> = new Set(QUERY_VIEWS);
 /**
- * Functions that may use unlimited memory or access files. Earlier, `query-guard.ts` refuses all functions that are not
- * in its list.
+ * Functions that may use unlimited memory or access files. This is a second check: `query-guard.ts` has already refused
+ * all functions that are not in its list.
  */
 const REFUSED_FUNCTIONS = new Set([
   'load_extension',

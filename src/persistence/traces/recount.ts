@@ -64,6 +64,7 @@ const storeCounts = (db: Kysely<Tables>, number: string, summary: TraceSummary) 
     where trace_no = ${number}`.execute(db);
 };
 
+/** What a recount may change. `pricedCalls` changes only with `estimatedCalls`, and `estimate` only with `spend`. */
 const COUNTED = ['spend', 'estimatedCalls', 'llmCalls', 'gatewayCalls', 'inputTokens', 'outputTokens'] as const;
 
 const hasSameCounts = (left: TraceSummary, right: TraceSummary): boolean =>

@@ -7,7 +7,7 @@ import type { Recount } from './recount.ts';
 /** Recounts a trace from all of its spans, which are read again for each piece. */
 export const createWholeRecount = (flavour: SqlFlavour, readCounts: CountReader): Recount => ({
   async countsOf(db, traces) {
-    // A trace that was stored with call notes on has notes, which do not cover the added spans.
+    // Traces that were stored while call notes were on have notes. These do not cover the added spans.
     const numbers = traces.map(({ number }) => number);
     await removeNotes(db, flavour, numbers);
     const repeating = traces.filter(({ after }) => mayRepeatCalls(after)).map(({ number }) => number);

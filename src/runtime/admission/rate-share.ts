@@ -90,7 +90,10 @@ export class RateShare implements ShareHolder {
     return this.#left + this.#ceiling - this.used;
   }
 
-  /** Whether the use of this process alone leaves no room for an amount. */
+  /**
+   * Whether the use of this process alone leaves no room for an amount. False after the end of the window while the
+   * ledger is available: the ledger begins the next window.
+   */
   isUsedUp(amount: number): boolean {
     return this.#localUse() + amount > this.limit && (this.#shares.isUnavailable() || !this.#isOver());
   }

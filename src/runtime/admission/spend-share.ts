@@ -4,7 +4,10 @@ import type { ShareHolder, Shares } from './shares.ts';
 
 /** Ticks without a call after which an unused share is released. */
 const IDLE_TICKS = 4;
-/** A change is reported to the ledger at once when it is larger than the rest of the limit divided by this number. */
+/**
+ * A change is reported to the ledger at the next tick when it is larger than the rest of the limit divided by this
+ * number.
+ */
 const CHANGE_DIVISOR = 16n;
 
 /** Parts of a counter that a share reads. */

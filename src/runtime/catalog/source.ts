@@ -31,7 +31,7 @@ export interface CatalogSourceOptions extends Omit<CatalogHolderOptions, 'url'> 
 export interface RefreshingCatalog extends FollowedCatalog {
   /** Restores the releases and, with periodic checks, the last good map of an earlier process. Never throws. */
   restore(): Promise<void>;
-  /** Checks the source immediately, then periodically. */
+  /** Checks the source immediately, then periodically. Does nothing when `refreshSeconds` is zero. */
   start(): void;
   /** Stops the checks and aborts a download. The loaded catalog stays. */
   stop(): void;

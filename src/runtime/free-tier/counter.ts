@@ -68,8 +68,8 @@ export class FreeTierCounter {
     return this.#busy !== null || this.#waiting > 0;
   }
 
-  /** Grants one call of this day from memory. `none`: used up. `ask`: unknown without a store query. */
-  take(day: number): 'taken' | 'none' | 'ask' {
+  /** Grants one call of this day from memory. `ask`: the store must be asked (`takeWithStore`). */
+  take(day: number): 'taken' | 'used up' | 'ask' {
     this.active = true;
     if (day !== this.#day) this.#begin(day);
     if (this.#left > 0) {
@@ -77,11 +77,11 @@ export class FreeTierCounter {
       if (this.#left <= this.#refillAt && this.#left > 0) this.#refill();
       return 'taken';
     }
-    return this.#fullUntilMs > this.#context.monotonicMs() ? 'none' : 'ask';
+    return this.#fullUntilMs > this.#context.monotonicMs() ? 'used up' : 'ask';
   }
 
   /** As `take`, with store queries. Rejects when the store fails or does not answer in time. */
-  async takeWithStore(today: () => number): Promise<'taken' | 'none'> {
+  async takeWithStore(today: () => number): Promise<'taken' | 'used up'> {
     this.#waiting += 1;
     try {
       for (;;) {

@@ -49,7 +49,7 @@ export interface RunningFreeTier extends FreeTier {
   start(): void;
   /** Releases the reserved calls that were not used. Must run after the last `charge`. */
   stop(): Promise<void>;
-  /** One sweep: removes idle clients, and counters of past days. */
+  /** One sweep: removes idle clients from memory, and rows of past days from the store. */
   sweep(): Promise<void>;
 }
 
@@ -152,7 +152,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
 
   async function countWithStore(counter: FreeTierCounter, key: SentKey): Promise<void> {
     const taken = await counter.takeWithStore(today).catch(storeUnavailable);
-    if (taken === 'none') throw refusal(key);
+    if (taken === 'used up') throw refusal(key);
   }
 
   function storeUnavailable(cause: unknown): never {
@@ -165,7 +165,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
     const counter = counterOf(network, day);
     const taken = counter.take(day);
     if (taken === 'taken') return undefined;
-    if (taken === 'none') throw refusal(key);
+    if (taken === 'used up') throw refusal(key);
     return countWithStore(counter, key);
   }
 

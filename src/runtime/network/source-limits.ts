@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { type Address, parseRange } from './client-network.ts';
 
-/** Limits by address or CIDR block, as they are written. */
+/** Limits by address or CIDR block, as they are written. A limit of 0 means no limit. */
 export type SourceLimits = readonly (readonly [block: string, limit: number])[];
 
 /** Prefix length of an IPv6 source: one host has all addresses of a /64. */

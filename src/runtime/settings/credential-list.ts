@@ -19,9 +19,9 @@ export const credentialEntry = z.looseObject({
 const REFERENCE = /^os\.environ\/(.+)$/;
 
 /**
- * The credentials of `credential_list`; empty when an entry has a wrong form. `fault` receives each wrong form,
- * `faultIfStrict` each reference to an unset or empty variable. Members of `credential_values` with an empty value are
- * left out.
+ * The credentials of `credential_list`; empty when an entry has a wrong form. `fault` receives each wrong form and each
+ * repeated name, `faultIfStrict` each reference to an unset or empty variable. Members of `credential_values` with an
+ * empty value are left out.
  */
 export function readCredentialList(
   document: ConfigDocument,

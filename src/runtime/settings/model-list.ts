@@ -29,7 +29,10 @@ const IN_MODEL = /^model_list\.(\d+)\.(.+)$/;
 /** Required members of an entry. */
 const REQUIRED = new Set(['model_name', 'litellm_params.model']);
 
-/** Whether a reference to an unset variable makes one model uncallable, and does not stop the start. */
+/**
+ * Whether a reference to an unset variable makes only one model uncallable. Such a fault stops the start only where the
+ * configuration is strict.
+ */
 export function isModelFault({ key }: ConfigFault): boolean {
   const name = IN_MODEL.exec(key)?.[2];
   return name !== undefined && !REQUIRED.has(name);
@@ -53,7 +56,7 @@ function withoutUnset(value: unknown, unset: ReadonlySet<string>, at: string, ke
   });
 }
 
-/** The deployments of `model_list`; empty when an entry has a wrong form. `about.fault` receives each fault. */
+/** The deployments of `model_list`; empty when an entry has a wrong form. Functions of `about` receive the faults. */
 export function readModels(document: ConfigDocument, about: ModelReading): readonly Deployment[] {
   const unset = document.faults.filter(isModelFault);
   const refuse = (path: Path, message: string): void => {

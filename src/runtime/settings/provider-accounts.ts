@@ -127,6 +127,7 @@ export function readProviderAccounts(
     key: string | undefined,
     issuer: EnvironmentAccount['issuer'],
   ): CloudIdentity | null {
+    // An API key of Bedrock is sent in place of a signature.
     if (aws !== undefined) return key === undefined ? awsIdentity(aws.service, awsParameters(env), region) : null;
     if (key === undefined) return null;
     if (cloud === 'google') return { kind: 'google', credentials: new Secret(key) };

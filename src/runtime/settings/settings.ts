@@ -69,9 +69,9 @@ export interface Settings {
   readonly credentials: readonly DeclaredCredential[];
   /** Reads deployments that are created at run time. */
   readonly deploymentReader: DeploymentReader;
-  /** Secrets that encrypt stored parameters and credentials: the salt keys, else the admin keys. */
+  /** Secrets for parameters, credentials, guardrails, callbacks and sign-ins: the salt key, else the admin key. */
   readonly saltSecrets: Secrets;
-  /** Secrets that encrypt stored settings and headers of pass-through endpoints: the admin keys. */
+  /** Secrets that encrypt stored settings and headers of pass-through endpoints: the admin key. */
   readonly adminSecrets: Secrets;
   /** Whether the APIs of providers are served below their prefixes. */
   readonly providerPassThrough: boolean;
@@ -139,7 +139,7 @@ export interface Settings {
   readonly responseIdSecurity: boolean;
   /** Seconds between polls of open batches; 0 never polls. */
   readonly batchPollingSeconds: number;
-  /** Seconds between commits of the counts of requests. */
+  /** Seconds between commits of the counts of requests and of guardrail runs. */
   readonly activityWriteSeconds: number;
   /** Lens runs and signals of this process, and the token of a separate trace service. */
   readonly lens: LensWorkSettings;
@@ -178,7 +178,7 @@ export interface Settings {
   readonly configWatchSeconds: number;
   /** The configuration file, which owns the settings that it declares. */
   readonly config: DeclaredConfig;
-  /** Whether models, access groups, fallbacks and settings may be stored in the database at run time. */
+  /** Whether models, access groups, fallbacks and groups of settings may be stored at run time. */
   readonly storesModels: boolean;
   /** Variables to which settings may refer, stored ones included. */
   readonly environment: Environment;

@@ -27,6 +27,7 @@ export function createDeploymentReader(about: {
       const parsed = modelEntry.safeParse(entry);
       if (!parsed.success) throw refused([...issues, ...parsed.error.issues.map(issueOf)]);
       const draft = toDeployment(parsed.data, about);
+      // A team administrator chose the address, so that it must not reach the private network of the operator.
       const hasAddressOfTeam = draft.apiBase !== null && info[MADE_BY_TEAM] === true;
       const deployment = { ...draft, id, ...(hasAddressOfTeam ? { addressByCaller: true } : {}) };
       for (const [name, price] of Object.entries(deployment.priceOverrides))

@@ -48,8 +48,8 @@ export interface RunningConfiguration extends Configuration {
   /** Sets the outcome that `lastReload` returns. */
   setLastReload(outcome: ConfigReload): void;
   /**
-   * Calls `listener` with what changed after the file or the stored settings were read again. Returns a function that
-   * unsubscribes.
+   * After the file or the stored settings were read again, calls `listener` with the changed settings, if any. Returns
+   * a function that unsubscribes.
    */
   onChange(listener: (changed: SettingsChange['changed']) => void): () => void;
 }

@@ -19,7 +19,7 @@ export interface DutyRunner {
 interface DutyRunnerOptions {
   readonly duty: Duty;
   readonly backend: DutyBackend;
-  /** Whether no other process uses the database, so that no process can leave a job behind. */
+  /** Whether no other process uses the database, so that none leaves a job behind while this process runs. */
   readonly alone: boolean;
   /** Start of the first period. */
   readonly anchor: Date;

@@ -167,7 +167,7 @@ async function openRegistry(options: MetricsOptions) {
   });
   const expired = new Counter({
     name: 'lensgate_budget_reservations_expired_total',
-    help: 'Reservations in budgets that expired after an hour without the end of their call.',
+    help: 'Reservations in budgets that expired: their call neither ended nor reported progress for an hour.',
     registers,
     collect() {
       expired.reset();

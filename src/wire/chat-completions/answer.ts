@@ -82,6 +82,7 @@ function searchesAndCitations(usage: Fields): Pick<Usage, 'webSearches' | 'searc
   const citationTokens = count(usage['citation_tokens']) ?? 0;
   if (webSearches === 0 && citationTokens === 0) return null;
   const size = usage['search_context_size'];
+  // An absent size means medium.
   return {
     ...(webSearches === 0 ? {} : { webSearches }),
     ...(webSearches > 0 && (size === 'low' || size === 'high') ? { searchSize: size } : {}),

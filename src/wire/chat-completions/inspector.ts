@@ -74,7 +74,7 @@ export class ChunkInspector implements StreamInspector {
       this.#hasBegun = true;
       return event;
     }
-    // The first event contains only the role, so it is not counted.
+    // The first event usually contains only the role, so it is not counted.
     if (this.#hasBegun) this.pieces += 1;
     if (this.#hasBegun && this.#options.textLimit === 0 && isMiddle(data)) return this.#rewritten(event, data);
     const chunk = parseJson(data);

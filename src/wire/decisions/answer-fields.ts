@@ -23,7 +23,7 @@ export function requiredText(value: unknown, where: string): string {
   throw new InvalidAnswer(`${where} is not a string`);
 }
 
-/** A count of tokens. Throws InvalidAnswer. */
+/** A whole number from 0, for example a count of tokens. Throws InvalidAnswer. */
 export function requiredCount(value: unknown, where: string): number {
   const count = requiredNumber(value, where);
   if (Number.isSafeInteger(count) && count >= 0) return count;

@@ -3,7 +3,7 @@ import type { Item, Members, Part } from '../../domain/decisions/decision.ts';
 import { type Fields } from '../json/fields.ts';
 import { assertKnown, invalidDecision } from './faults.ts';
 
-/** Members of all parts of items. `prompt_cache_breakpoint` marks the end of a cached prefix. */
+/** Members of all parts of items but refusals. `prompt_cache_breakpoint` marks the end of a cached prefix. */
 const ITEM_PART_MEMBERS = ['type', 'prompt_cache_breakpoint'];
 /** Members of all parts of instructions. */
 const INSTRUCTION_PART_MEMBERS = ['type'];
@@ -106,7 +106,7 @@ function readContent(value: unknown, types: readonly string[], where: string): s
 export const readInstructionParts = (value: unknown, where: string): readonly Part[] =>
   readParts(value, USER_PARTS, INSTRUCTION_PART_MEMBERS, where);
 
-/** Reads parts of these types. `commonMembers` are the members that a part of any type may have. */
+/** Reads parts of these types. `commonMembers` are the members that a part of any type but `refusal` may have. */
 function readParts(
   value: unknown,
   types: readonly string[],

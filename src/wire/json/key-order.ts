@@ -16,7 +16,7 @@ export function keysInOrder(value: JsonObject, text: Uint8Array | null): readonl
   return hasSameKeys ? orderedKeys : keys;
 }
 
-/** JSON text of the last member with this key in the JSON text of an object. Null when there is none. */
+/** JSON text of the value of the last member with this key, in the JSON text of an object. Null when there is none. */
 export function memberText(text: Uint8Array | null, key: string): Uint8Array | null {
   const found = text === null ? undefined : topLevelMembers(text)?.findLast((member) => member.key === key);
   return text === null || found === undefined ? null : text.subarray(found.valueStart, found.end);

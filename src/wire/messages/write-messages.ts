@@ -18,7 +18,7 @@ interface Turn {
   readonly content: readonly Fields[];
 }
 
-/** Content of the user turn that is added before a first turn of the assistant, because Anthropic requires one. */
+/** Content of the user turn that is added where no user turn comes first, because Anthropic requires one. */
 const PLACEHOLDER_TEXT: Fields = { type: 'text', text: '.' };
 
 /** System prompt: all system messages in order, then `addition`. Null when there is none. */

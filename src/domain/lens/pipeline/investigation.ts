@@ -58,7 +58,7 @@ async function screen(context: RunContext, { executions }: Sample): Promise<Scre
   const cachedReviews = new Map((await backend.reviews(claim, signal)).map((review) => [review.executionId, review]));
   const reviews = new Map<string, Review>();
   const failures: string[] = [];
-  let isFinal = false;
+  let isLimitUsedUp = false;
   report.count({ reusable: cachedReviews.size });
 
   function addReview(review: Review): void {
@@ -77,7 +77,7 @@ async function screen(context: RunContext, { executions }: Sample): Promise<Scre
   const fresh = executions.filter(({ id }) => !cachedReviews.has(id));
   await inParallel(fresh, settings.concurrency, async (execution) => {
     signal.throwIfAborted();
-    if (isFinal) return;
+    if (isLimitUsedUp) return;
     const began = clock.monotonicMs();
     const startedAt = clock.now().toISOString();
     const reading = { executionId: execution.id, traceId: execution.traceId, agent: execution.agent, startedAt };
@@ -86,7 +86,7 @@ async function screen(context: RunContext, { executions }: Sample): Promise<Scre
     const judgement = await judgeExecution(reviewed, { settings, findings: claimed.findings, analyst });
     report.reading(reading, true);
     if (judgement.failure !== null) failures.push(judgement.failure);
-    if (judgement.final) isFinal = true;
+    if (judgement.final) isLimitUsedUp = true;
     if (judgement.extraction === null) return report.add('failedTasks');
     const at = clock.now().toISOString();
     addReview(reviewOf(reviewed, judgement, { model: settings.model, durationMs: clock.monotonicMs() - began, at }));
@@ -100,7 +100,12 @@ async function screen(context: RunContext, { executions }: Sample): Promise<Scre
 const MAX_ID_CHARACTERS = 200;
 const MAX_SHOWN_EXECUTIONS = 20;
 
-const taskOf = (phase: Activity['phase'], label: string, executionIds: readonly string[], clock: Clock): Activity => ({
+const activityOf = (
+  phase: Activity['phase'],
+  label: string,
+  executionIds: readonly string[],
+  clock: Clock,
+): Activity => ({
   id: `${phase}:${label}`.slice(0, MAX_ID_CHARACTERS),
   phase,
   label,
@@ -140,13 +145,13 @@ async function examineAll(
   const load = createLoader(context, sample);
   const drafts: (FindingDraft | null)[] = candidates.map(() => null);
   const failures: string[] = [];
-  let isFinal = false;
+  let isLimitUsedUp = false;
   await inParallel([...candidates.entries()], claimed.run.settings.concurrency, async ([index, candidate]) => {
     signal.throwIfAborted();
-    if (isFinal) return;
+    if (isLimitUsedUp) return;
     const supporting = new Set(candidate.sightings.map(({ executionId }) => executionId));
     const others = reviews.flatMap(({ executionId }) => (supporting.has(executionId) ? [] : [executionId]));
-    const activity = taskOf('investigate', candidate.title, [...supporting], clock);
+    const activity = activityOf('investigate', candidate.title, [...supporting], clock);
     report.activity(activity);
     const examined = await examine(analyst, { candidate, findings: claimed.findings, load, others });
     report.activity({ ...activity, finished: true });
@@ -155,7 +160,7 @@ async function examineAll(
       drafts[index] = examined.draft;
       return;
     }
-    isFinal ||= examined.final;
+    isLimitUsedUp ||= examined.final;
     if (examined.failure === null) {
       report.add('investigated');
       report.add('inconclusive');
@@ -179,9 +184,9 @@ const errorOf = (failures: readonly string[]): string => [...new Set(failures)].
 
 /**
  * Runs one investigation to its result: choose executions, review each, group the observations, examine the groups, and
- * send the result. A failed model call becomes an error text, and the run continues. When the budget is used up, the
- * run sends the results so far. Other failures of the backend are thrown, for example OwnershipLost. An abort throws
- * the reason of the signal.
+ * send the result. A failed model call becomes an error text, and the run continues. When a limit, such as the budget,
+ * is used up, the run sends the results so far. Other failures of the backend are thrown, for example OwnershipLost. An
+ * abort throws the reason of the signal.
  */
 export async function investigate(
   claimed: ClaimedRun,

@@ -49,13 +49,13 @@ export interface ReviewInput {
 
 /** Judgement of one execution. */
 export interface ExecutionJudgement {
-  /** Null when a question failed and no answer has content, or when the budget ended before the last answer. */
+  /** Null when a question failed and no answer has content, and when `final` is true. */
   readonly extraction: Extraction | null;
   /** Whether the judgement may be incomplete, for example because parts were left out or a question failed. */
   readonly partial: boolean;
   /** Why the latest unanswered question has no answer; null when all questions have one. */
   readonly failure: string | null;
-  /** Whether the budget is used up. */
+  /** Whether a limit, such as the budget, is used up, so that no further question is answered. */
   readonly final: boolean;
 }
 

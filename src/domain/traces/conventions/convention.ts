@@ -93,8 +93,8 @@ export function firstConversation(attributes: Attributes, keys: readonly string[
 
 /**
  * The first text that is not empty. It may be an object with messages, `{ "messages": [...] }`, also inside `inputs` or
- * `outputs`. The messages are one conversation, or a batch of which the first is read. The attribute is also stored
- * as such, unless its value is this conversation and no more.
+ * `outputs`. The messages are one conversation, or a batch of which the first is read. The attribute of a conversation
+ * is also stored as such, unless its value is this conversation and no more.
  */
 export function firstPacked(attributes: Attributes, keys: readonly string[]): SpanText | null {
   const found = firstText(attributes, keys);

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Keys, traces and spend. Written by the generator, then read. */
+/** Keys, traces and spend. Generated, then reviewed. */
 export class Migration20261121000000_foundation extends Migration {
   override up(): void {
     this.addSql(`

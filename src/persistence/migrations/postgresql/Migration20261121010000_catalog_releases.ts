@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What admins have released of the catalog's held prices. Written by the generator, then read. */
+/** Quarantined prices of the catalog that administrators released. Generated, then reviewed. */
 export class Migration20261121010000_catalog_releases extends Migration {
   override up(): void {
     this.addSql(`

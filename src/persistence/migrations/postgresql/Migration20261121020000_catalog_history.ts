@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** The dated history of the catalog. Written by the generator, then read. */
+/** The dated history of the catalog. Generated, then reviewed. */
 export class Migration20261121020000_catalog_history extends Migration {
   override up(): void {
     this.addSql(`

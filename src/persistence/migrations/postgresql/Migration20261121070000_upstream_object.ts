@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Files and batches kept at upstreams, and whose they are. Written by the generator, then read. */
+/** Files and batches that upstreams store, with their owners. Generated, then reviewed. */
 export class Migration20261121070000_upstream_object extends Migration {
   override up(): void {
     this.addSql(`

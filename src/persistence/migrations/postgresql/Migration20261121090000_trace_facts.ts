@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What is estimated of calls that others made, and more that spans tell of themselves. Written by hand. */
+/** Estimated costs of calls outside of the gateway, and further facts of spans and traces. Written by hand. */
 export class Migration20261121090000_trace_facts extends Migration {
   override up(): void {
     this.addSql(`

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Calls that are committed, and not yet taken apart into the tables that are read. The way back loses them. */
+/** The call log: committed calls that are not rows yet. `down` loses them. */
 export class Migration20261121100000_call_segment extends Migration {
   override up(): void {
     this.addSql(`
@@ -13,7 +13,7 @@ export class Migration20261121100000_call_segment extends Migration {
         primary key ("body_no")
       )
     `);
-    // To compress it would cost more than it is worth for the moment that it stays.
+    // Not compressed: a segment is stored for a short time, so compression would cost more than it saves.
     this.addSql('alter table "call_segment" alter column "rows" set storage external');
   }
 

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** In the order of a row's values in a sheet. */
+/** Columns of `span`, in the order of their values in a block. */
 const COLUMNS = [
   'span_id',
   'parent_span_id',
@@ -28,7 +28,7 @@ const COLUMNS = [
   'source',
   'estimate',
 ] as const;
-/** Those that are no text. */
+/** Types of the columns that are not text. */
 const TYPES: Readonly<Record<string, string>> = {
   start_ns: 'bigint',
   end_ns: 'bigint',
@@ -41,8 +41,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What traces begin with, in sheets (ADR 0039); what is there keeps its rows. Written by hand after what the generator found.
- * On the way back what is in sheets becomes rows.
+ * Blocks of spans, then called sheets (ADR 0039). Stored spans stay rows. Written by hand, from the differences that
+ * the generator found. `down` turns the spans of blocks into rows.
  */
 export class Migration20261122020000_span_sheet extends Migration {
   override up(): void {

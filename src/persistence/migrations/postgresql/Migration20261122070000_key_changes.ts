@@ -44,7 +44,10 @@ export class Migration20261122070000_key_changes extends Migration {
     this.addSql('create unique index "virtual_key_alias_unique" on "virtual_key" ("alias") where "deleted_at" is null');
   }
 
-  /** A deleted key must not come back: it goes for good. A rotated one is blocked, because its first secret would open it. */
+  /**
+   * Removes the rows of deleted keys, which would be valid again. Blocks rotated keys, because their first secret would
+   * be valid again.
+   */
   override down(): void {
     this.addSql('delete from "virtual_key" where "deleted_at" is not null');
     this.addSql('update "virtual_key" set "blocked" = true where "secret_hash" <> "hash"');

@@ -28,12 +28,12 @@ const BLOCK_COLUMNS = [
   'source',
   'estimate',
 ] as const;
-/** 64-bit numbers are text in a block. */
+/** Columns that are cast to numbers: 64-bit numbers are text in a block. */
 const NUMBERS = new Set<string>(['start_ns', 'end_ns', 'input_tokens', 'output_tokens', 'cost', 'gateway', 'estimate']);
 const HIDDEN = new Set<string>(['body_at', 'payload', 'source']);
 const READ = BLOCK_COLUMNS.filter((name) => !HIDDEN.has(name));
 
-/** Exact to the microsecond, as far as the type goes. */
+/** Exact to the microsecond, the resolution of the type. */
 const timeOfNs = (column: string): string => `(timestamptz 'epoch' + (${column} / 1000) * interval '1 microsecond')`;
 const timeOfMs = (column: string): string => `(timestamptz 'epoch' + ${column} * interval '1 millisecond')`;
 /** Picodollars as an exact decimal. */

@@ -14,7 +14,7 @@ export class Migration20261123010000_key_settings extends Migration {
     this.addSql('create index "virtual_key_next_reset_at_index" on "virtual_key" ("next_reset_at")');
   }
 
-  /** A key with settings is blocked: a former version does not know what it may not do. */
+  /** Blocks keys with settings: the earlier version does not know the limits in the settings. */
   override down(): void {
     this.addSql('update "virtual_key" set "blocked" = true where "settings" is not null');
     this.addSql('drop index "virtual_key_next_reset_at_index"');

@@ -2,7 +2,10 @@ import { Migration } from '@mikro-orm/migrations';
 
 const TABLES = ['team', 'user_account'];
 
-/** The spend of teams and users at the start of their budget windows, and an index for windows that have ended. */
+/**
+ * Total spend of teams and users at the start of their budget windows, and an index for windows that have ended.
+ * `spent_before` is decimal text of picodollars, because amounts may exceed 64 bits. Null counts as zero.
+ */
 export class Migration20261123060000_owner_windows extends Migration {
   override up(): void {
     for (const table of TABLES) {

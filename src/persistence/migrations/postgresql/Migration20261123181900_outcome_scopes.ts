@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Scope of outcomes. Stored ones count for their team or key only: who of them was an administrator is not known. */
+/**
+ * Scope of outcomes. Stored outcomes count for their team or key only: which of them an administrator reported is not
+ * known.
+ */
 export class Migration20261123181900_outcome_scopes extends Migration {
   override up(): void {
     this.addSql(`alter table "decision_outcome" add column "scope" text not null default ''`);

@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Counters that several processes share (ADR 0062). The tables are not logged: after a crash of the server they are empty, and
- * the processes bring their shares again. A counter's state is `b` base, `v` version of the list of members, `w` start of the
- * window, `t` share and `c` stored part of each process.
+ * Counters that several processes share (ADR 0062). The tables are unlogged: after a crash of the server they are
+ * empty, and the processes report their shares again. The state of a counter is `b` base, `v` version of the list of
+ * members, `w` start of the window, `t` share and `c` stored part of each process.
  */
 export class Migration20261123190755_admission extends Migration {
   override up(): void {
@@ -23,7 +23,10 @@ export class Migration20261123190755_admission extends Migration {
   }
 }
 
-/** Answers asks, in their order. Counters are locked in the order of their names, so that two processes do not block each other. */
+/**
+ * Answers asks; each answer has the position of its ask. Counters are locked in the order of their names, so that two
+ * processes do not deadlock.
+ */
 const ADMISSION_ASK = `
 create function "admission_ask"(me text, lease_ms bigint, window_length bigint, alone_part numeric, process_part numeric, asks jsonb)
 returns jsonb language plpgsql set lock_timeout = '200ms' as $body$

@@ -9,7 +9,8 @@ const OWNERS = [
 
 /**
  * Keys of signed tokens, with their owners. Those of earlier calls come from the sums of days, whose ids are truncated
- * to 100 characters; longer ids are left out. Earlier calls have no organization of their own.
+ * to 100 characters. Ids of this length are left out: they may be truncated. Earlier calls have no organization of
+ * their own.
  *
  * From now on the spend of an owner includes these keys. Where the spend counts from a start, the amount before the
  * start grows by their spend so far: calls before the start do not count in the current window.

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Keys, traces and spend. Written by the generator, then read; changed by hand: narrow tables have no row id, so
- * that rows of one trace lie side by side and their key is stored once. Payloads are too large for that.
+ * Keys, traces and spend. Generated, then changed by hand: tables with short rows have no row id, so that the rows of
+ * one trace are adjacent and their key is stored once. Payloads are too large for that.
  */
 export class Migration20261121000000_foundation extends Migration {
   override up(): void {

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Calls of clients without a key, per client and day. Written by the generator, then read. */
+/** Calls of clients without a key, per client and day. Generated, then reviewed. */
 export class Migration20261121030000_free_tier extends Migration {
   override up(): void {
     this.addSql(`

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Purchases and what was told about them. Written by the generator, then read. */
+/** Purchases, and events of the payment provider. Generated, then reviewed. */
 export class Migration20261121040000_checkout extends Migration {
   override up(): void {
     this.addSql(`

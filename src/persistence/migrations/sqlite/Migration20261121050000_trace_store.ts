@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Narrow span rows that name their trace by its number, and the bodies of exports kept once. What is stored comes along:
- * its payloads move into the rows. Written by hand after what the generator found. The way back loses the payloads that
- * are in bodies: SQL cannot open them.
+ * Span rows refer to their trace by its number, and each export body is stored once. Payloads of stored spans move into
+ * their rows. Written by hand, from the differences that the generator found. `down` loses the payloads that are in
+ * bodies: SQL cannot decompress them.
  */
 export class Migration20261121050000_trace_store extends Migration {
   override up(): void {

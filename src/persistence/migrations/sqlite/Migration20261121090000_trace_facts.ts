@@ -5,8 +5,8 @@ const OLD_COLUMNS = `"trace_no", "span_id", "parent_span_id", "name", "kind", "t
 const PLACE_COLUMNS = '"body_no", "body_at", "payload"';
 
 /**
- * What is estimated of calls that others made, and more that spans tell of themselves. Written by hand: spans are
- * copied, so that the payload stays the last of a row, where readers of heads do not get to.
+ * Estimated costs of calls outside of the gateway, and further facts of spans and traces. Written by hand: spans are
+ * copied, so that the payload stays the last column. A read of the other columns does not reach it.
  */
 export class Migration20261121090000_trace_facts extends Migration {
   override up(): void {

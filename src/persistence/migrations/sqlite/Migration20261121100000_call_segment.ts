@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Calls that are committed, and not yet taken apart into the tables that are read. The way back loses them. */
+/** The call log: committed calls that are not rows yet. `down` loses them. */
 export class Migration20261121100000_call_segment extends Migration {
   override up(): void {
     this.addSql(`

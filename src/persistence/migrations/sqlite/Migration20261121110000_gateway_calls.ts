@@ -1,10 +1,10 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** How many of a trace's calls the gateway made: where there are others, some may tell of the same. */
+/** Number of gateway calls of a trace. Other calls of the trace may describe the same calls. */
 export class Migration20261121110000_gateway_calls extends Migration {
   override up(): void {
     this.addSql('alter table "trace_summary" add column "gateway_calls" integer not null default 0');
-    // Before it was kept of a span that the gateway made it, only the gateway's had a cost.
+    // Spans that are older than the column `gateway` have a cost only if the gateway made them.
     this.addSql(`
       update trace_summary set gateway_calls = (
         select count(*) from span

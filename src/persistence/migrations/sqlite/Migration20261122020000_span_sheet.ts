@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** In the order of a row's values in a sheet. */
+/** Columns of `span`, in the order of their values in a block. */
 const COLUMNS = [
   'span_id',
   'parent_span_id',
@@ -30,8 +30,8 @@ const COLUMNS = [
 ] as const;
 
 /**
- * What traces begin with, in sheets (ADR 0039); what is there keeps its rows. Written by hand after what the generator found.
- * On the way back what is in sheets becomes rows.
+ * Blocks of spans, then called sheets (ADR 0039). Stored spans stay rows. Written by hand, from the differences that
+ * the generator found. `down` turns the spans of blocks into rows.
  */
 export class Migration20261122020000_span_sheet extends Migration {
   override up(): void {
@@ -50,7 +50,7 @@ export class Migration20261122020000_span_sheet extends Migration {
 
   override down(): void {
     const columns = COLUMNS.map((name) => `"${name}"`).join(', ');
-    // Affinity makes numbers of the texts that 64-bit numbers are in JSON.
+    // 64-bit numbers are text in the JSON. The affinity of the columns converts them to numbers.
     const values = COLUMNS.map((_name, place) => `jsonb_extract(h.value, '$[${place}]')`).join(', ');
     this.addSql(`
       insert into "span" ("trace_no", "body_no", ${columns})

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What is noted of calls of traces that came in pieces. Of those that are stored it is noted when something comes to them. */
+/** Notes on the calls of pieced traces. A stored trace has none until further spans arrive. */
 export class Migration20261122030000_call_note extends Migration {
   override up(): void {
     this.addSql(`

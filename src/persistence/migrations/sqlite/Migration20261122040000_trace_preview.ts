@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** When the span began that lends a trace its preview. Of traces that are stored, nobody lends any until more comes to them. */
+/** Rank of a trace's preview, from the start of its span (`TraceSummary.previewNs`). Null for stored traces. */
 export class Migration20261122040000_trace_preview extends Migration {
   override up(): void {
     this.addSql('alter table "trace_summary" add column "preview_ns" bigint null');

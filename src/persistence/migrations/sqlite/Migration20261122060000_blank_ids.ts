@@ -1,11 +1,15 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** ASCII whitespace. Readers treat any other blank text as none, too, and no reader's condition matches it. */
+/**
+ * ASCII whitespace. Ids of other whitespace are not changed: readers treat them as null, and no condition of a reader
+ * matches them.
+ */
 const BLANKS = ' \t\n\v\f\r';
 
 /**
- * A blank id is no id. Keys and spend rows keep null for none; owners keep the empty text for no team, so that what a key
- * with a blank team created belongs to that key alone. Responses keep their team: their content is sealed with it.
+ * A blank id is no id. In keys and spend rows it becomes null. In owners of traces and upstream objects it becomes the
+ * empty text, which means no team: what a key with a blank team created belongs to that key alone. Responses keep their
+ * team: their content is sealed with it.
  */
 export class Migration20261122060000_blank_ids extends Migration {
   override up(): void {

@@ -6,10 +6,16 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 /** Characters that a key may consist of. */
 const CHARACTERS = Array.from({ length: 0x7e - 0x21 + 1 }, (_, position) => String.fromCodePoint(0x21 + position));
 
-/** What may stand before the last four characters of a key of at most eight: all of `sk-`, a part, or one more. */
+/**
+ * Texts that may precede the last four characters of a key of at most eight: `sk-`, its first characters, or `sk-` and
+ * one more character.
+ */
 const BEGINNINGS = ['', 's', 'sk', 'sk-', ...CHARACTERS.map((character) => `sk-${character}`)];
 
-/** Names of keys with fewer than nine characters showed the whole key, or all of it but one. They show nothing now. */
+/**
+ * Names of keys with fewer than nine characters showed the whole key, or all but one of its characters. They show
+ * nothing now.
+ */
 export class Migration20261122080000_masked_names extends Migration {
   override async up(): Promise<void> {
     const rows = await this.execute('select "hash", "secret_hash", "name" from "virtual_key"');

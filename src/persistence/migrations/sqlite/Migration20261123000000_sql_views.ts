@@ -28,7 +28,7 @@ const BLOCK_COLUMNS = [
   'source',
   'estimate',
 ] as const;
-/** 64-bit numbers are text in a block. */
+/** Columns that are cast to numbers: 64-bit numbers are text in a block. */
 const NUMBERS = new Set<string>(['start_ns', 'end_ns', 'input_tokens', 'output_tokens', 'cost', 'gateway', 'estimate']);
 const HIDDEN = new Set<string>(['body_at', 'payload', 'source']);
 const READ = BLOCK_COLUMNS.filter((name) => !HIDDEN.has(name));

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Sign-ins that another request ends, which several processes share. */
+/** Sign-ins that a later request completes, perhaps at another process. */
 export class Migration20261124001334_pending_sign_in extends Migration {
   override up(): void {
     this.addSql(

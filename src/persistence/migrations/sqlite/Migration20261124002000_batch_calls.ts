@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Calls of batches and their files. Those that are stored have none. */
+/** Calls of a batch, or of its input file. Null for stored batches and files. */
 export class Migration20261124002000_batch_calls extends Migration {
   override up(): void {
     this.addSql(`alter table "upstream_object" add column "calls" text null`);

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Virtual keys that stand for values of claims of signed tokens. */
+/** Mappings of claim values of signed tokens to virtual keys. */
 export class Migration20261124232345_token_mappings extends Migration {
   override up(): void {
     this.addSql(`

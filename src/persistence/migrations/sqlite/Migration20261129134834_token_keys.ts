@@ -9,7 +9,8 @@ const OWNERS = [
 
 /**
  * Keys of signed tokens, with their owners. Those of earlier calls come from the sums of days, whose ids are truncated
- * to 100 characters; longer ids are left out. Earlier calls have no organization of their own.
+ * to 100 characters. Ids of this length are left out: they may be truncated. Earlier calls have no organization of
+ * their own.
  *
  * From now on the spend of an owner includes these keys. Where the spend counts from a start, the amount before the
  * start grows by their spend so far: calls before the start do not count in the current window.
@@ -36,6 +37,7 @@ export class Migration20261129134834_token_keys extends Migration {
     `);
     for (const [table, isOwned] of OWNERS) {
       const keys = `"token_key" k join "key_spend" s on s."key_hash" = k."hash" where ${isOwned}`;
+      // A longer amount stays as it is: the sum could exceed SQLite's integers of 64 bits.
       this.addSql(`
         update "${table}" set "spent_before" =
           cast(cast("spent_before" as bigint) + (select cast(sum(s."total") as bigint) from ${keys}) as text)

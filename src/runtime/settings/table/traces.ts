@@ -7,7 +7,7 @@ import { clickHouseAddressFault, databaseNameFault } from './checks.ts';
 const MAX_RETENTION_DAYS = 36_500;
 /** Maximum bytes of a buffer on every platform. */
 const MAX_BYTES = 2 ** 31 - 1;
-/** The parsers accept no deeper nesting. */
+/** Highest nesting limit that can be set. Attribute values are decoded recursively. */
 const MAX_DEPTH = 100;
 const MS_PER_SECOND = 1_000;
 
@@ -107,7 +107,7 @@ export const OTLP_SETTINGS = {
     'OTLP_MAX_DECODED_SPAN_BYTES',
     DEFAULT_OTLP_LIMITS.decodedBytes,
     'bytes',
-    'Decoded size: all texts, 16 per value, 128 per span, event and link.',
+    'Decoded size: all texts and bytes, 16 per value, 128 per resource, scope, span, event and link.',
   ),
   offloadBytes: setting({
     kind: integer(1, MAX_BYTES),

@@ -7,7 +7,7 @@ const MIN_LABEL_SHARE = 0.5;
 /** Votes added to every label, so that a label without votes has a probability above 0. */
 const PRIOR_VOTES = 0.5;
 
-/** Index of the label that a chat completion names. Signs around the label are ignored. Null for any other text. */
+/** Index of the label that a chat completion names, ignoring punctuation and spaces around it. Null for other text. */
 export function votedLabel(answer: unknown, labels: readonly string[], ignoreCase: boolean): number | null {
   const [choice] = list(object(answer)['choices']);
   const content = object(object(choice)['message'])['content'];
