@@ -75,5 +75,5 @@ await stop(first);
 
 const second = await start();
 const [, , afterwards] = printedCalls(second.output);
-assert.ok(afterwards.data.traces.nodes.length > 0, 'the trace of the chat survived the restart');
+assert.ok(afterwards.data.traces.nodes.length > 0, 'the graph lists traces after the restart');
 await stop(second);

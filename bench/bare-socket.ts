@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
-/** Length of an answer by the bytes received so far; -1 for a chunked answer, null while its head is incomplete. */
+/** Length of a whole answer, head included; -1 for a chunked answer, null while the received head is incomplete. */
 function lengthOf(answer: Buffer): number | null {
   const headEnd = answer.indexOf('\r\n\r\n');
   if (headEnd < 0) return null;

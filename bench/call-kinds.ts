@@ -1,5 +1,5 @@
-// CPU of the gateway for a decision call with ten questions and for pass-through calls. The unit is the CPU of a chat
-// call of the same size. `--dry` makes one round of 1 s to check the script.
+// CPU of the gateway for a decision call with ten questions and for pass-through calls. Prints it in µs, and as a
+// multiple of a chat call of the same size. `--dry` makes one round of 1 s to check the script.
 //   node bench/call-kinds.ts [--seconds 3] [--rounds 5] [--connections 16] [--dry]
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -122,7 +122,7 @@ function family(pid: number): readonly number[] {
   return [pid, ...children.flatMap(family)];
 }
 
-/** Pins each thread of a process and its descendants to the core of its name. A null core pins it to none. */
+/** Pins each thread of a process and its descendants to `coreOf` of its name; null leaves the thread as it is. */
 export function pinThreads(pid: number, coreOf: (thread: string) => string | null): void {
   for (const member of family(pid))
     for (const task of listed(`/proc/${member}/task`)) {

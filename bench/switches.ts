@@ -1,7 +1,7 @@
 // CPU that each optimization saves: code of our own in place of a library (table in docs/performance.md). Starts the
-// product twice, with the optimization and without it. Loads both in turn, with the workload that it was made for.
-// Prints a table and changes no report. A ratio divides the CPU without the optimization by the CPU with it.
-// `--dry` makes one short round to check the script.
+// product twice, with the optimization and without it. Loads both in turn, with the workload that it was made for. Two
+// workloads run code of the product without a server. Prints a table and changes no report. A ratio divides the CPU
+// without the optimization by the CPU with it. `--dry` makes one short round to check the script.
 //   npm run bench:switches -- [--only 'fast path'] [--rounds 6] [--seconds 3] [--warm 4] [--dry]
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -23,7 +23,7 @@ const EXPORTS = Number(options.exports);
 const RUNS = Number(options.runs);
 /**
  * Exports before the measured ones. Functions that run once per export are compiled after about a thousand exports. On
- * two cores, two threads compile them.
+ * two cores they run in two threads, and each thread compiles its own.
  */
 const WARMING_EXPORTS = 1_500;
 /** Sixteen connections use two cores fully. With fewer, exports wait for each other. */

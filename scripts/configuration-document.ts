@@ -48,9 +48,16 @@ replace those of the main file.
 [config.schema.json](config.schema.json) is a JSON Schema of the file. A running process serves it at \`/config.schema.json\`. The comment
 \`# yaml-language-server: $schema=http://127.0.0.1:4000/config.schema.json\` in the first line lets an editor complete and check names and values.
 
-The file is read again on SIGHUP, and when it or an included file changes (\`config_watch_seconds\`). These parts apply without a restart: models,
-\`credential_list\`, \`router_settings\`, pass-through endpoints, guardrails, allowed addresses, discounts, margins, and the defaults of users and
-teams. Other changed settings are named in the log and take effect at the next start.
+The file is read again on SIGHUP, and when it or an included file changes (\`config_watch_seconds\`). These parts apply without a restart:
+
+- models, \`credential_list\`, pass-through endpoints, guardrails, allowed addresses
+- the settings of [Retries, cooldowns and fallbacks](#retries-cooldowns-and-fallbacks) and of
+  [Users and teams, prices and budgets, public pages](#users-and-teams-prices-and-budgets-public-pages)
+- \`drop_params\`, \`enforce_user_param\`, \`enforced_params\` and \`service_account_settings.enforced_params\`
+- \`maximum_spend_logs_retention_period\`, \`maximum_health_check_retention_period\`
+- \`disable_custom_api_keys\`, \`disable_key_generate_for_org_admin\`, \`strict_config\`
+
+Other changed settings are named in the log and take effect at the next start.
 
 A faulty file is refused as a whole, and the running configuration stays in force. The log and the field \`configReload\` of the graph have the
 reason. \`/health/readiness/details\` then shows \`kept_running\`.

@@ -13,7 +13,7 @@ import {
 export interface Optimization {
   /** Name in the table of docs/performance.md. */
   readonly name: string;
-  /** Row of that table that the part was made for. */
+  /** Column `Row` of that table: the work that the part was made for. */
   readonly row: string;
   /** Environment that switches the part off. */
   readonly off: Readonly<Record<string, string>>;

@@ -71,6 +71,7 @@ const TOOLS: ToolSet = {
   },
 };
 
+// The app selects its SQLite driver itself, so SQLite is one engine here.
 for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
   describe.skipIf(engine.skipReason !== null)(`responses stored in ${engine.name}`, () => {
     let scratch: ScratchDatabase | null = null;

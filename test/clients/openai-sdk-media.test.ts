@@ -56,7 +56,7 @@ const costOf = (response: Response): string | null => response.headers.get('x-li
 const sound = () => toFile(SOUND, 'hello.wav');
 
 describe('images of the official SDK', () => {
-  it('are generated, and priced by their size in the catalog', async () => {
+  it('are generated, at the price that the catalog has for their quality and size', async () => {
     const body = { model: 'sized', prompt: 'a cat', size: '1024x1024', quality: 'low' } as const;
     const { data, response } = await openai.images.generate(body).withResponse();
     expect(data.data).toEqual([{ b64_json: PICTURE.toString('base64'), revised_prompt: 'a fine cat' }]);
@@ -73,7 +73,7 @@ describe('images of the official SDK', () => {
     expect(costOf(response)).toBe('0.052');
   });
 
-  it('have no variations where the upstream no longer offers them', async () => {
+  it('get the 404 of an upstream that has no endpoint for variations', async () => {
     const image = await toFile(PICTURE, 'cat.png');
     await expect(openai.images.createVariation({ model: 'painter', image })).rejects.toMatchObject({ status: 404 });
   });

@@ -82,9 +82,9 @@ describe.skipIf(engine === undefined || engine.skipReason !== null)('a budget ro
    */
   async function spendAll(keys: readonly string[], wanted: number): Promise<number> {
     let admitted = 0;
-    let refused = 0;
+    let refusedRounds = 0;
     const untilMs = Date.now() + SOON.timeout;
-    for (let nth = 0; refused < 8 || (admitted < wanted && Date.now() < untilMs); nth += 4) {
+    for (let nth = 0; refusedRounds < 8 || (admitted < wanted && Date.now() < untilMs); nth += 4) {
       const answers = await Promise.all(
         [0, 1, 2, 3].map((offset) => chat(nth + offset, keys[(nth + offset) % 4] ?? '')),
       );
@@ -92,7 +92,7 @@ describe.skipIf(engine === undefined || engine.skipReason !== null)('a budget ro
       expect(statuses.filter((status) => status !== 200 && status !== 422)).toEqual([]);
       const passed = statuses.filter((status) => status === 200).length;
       admitted += passed;
-      refused = passed === 0 ? refused + 1 : 0;
+      refusedRounds = passed === 0 ? refusedRounds + 1 : 0;
       // While one process holds an unused share of the budget, the other one refuses calls.
       if (passed === 0) await wait(500);
     }

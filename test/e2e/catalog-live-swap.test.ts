@@ -62,7 +62,7 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
     await app.stop();
   });
 
-  it(`give ${CLIENT_COUNT} clients that name a snapshot whole lists of that snapshot`, async () => {
+  it(`give each of ${CLIENT_COUNT} clients that name a snapshot the whole list of that snapshot`, async () => {
     /** The list of each snapshot, as the first client read it. */
     const lists = new Map<string, string>();
 
@@ -91,7 +91,7 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
     expect(new Set([...lists.values()].map((text) => text.split('\n').length))).toEqual(new Set(MODEL_COUNTS));
   });
 
-  it('give a client that names no snapshot whole pages, each with the id of its snapshot', async () => {
+  it('give whole pages, each with the id of its snapshot, to a client that names no snapshot', async () => {
     /** The total counts that the pages of each snapshot state. */
     const totals = new Map<string, Set<number>>();
     const sentMapsBefore = sentMaps;

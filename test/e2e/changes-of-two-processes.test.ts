@@ -17,7 +17,8 @@ interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-// Background tasks read changes after 1.5 to 5 seconds. A change that arrives earlier came by `NOTIFY`.
+// Without `NOTIFY`, many changes would take longer than a second: background tasks read rows every 1.5 to 3 seconds.
+// Cached budgets of customers and tags are used without a read for 5 seconds.
 describe.skipIf(engine === undefined || engine.skipReason !== null)('a change in one of two processes', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-changes-'));
   let scratch: ScratchDatabase;

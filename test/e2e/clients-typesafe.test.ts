@@ -77,7 +77,8 @@ it('the TypeSafe SDK gets the error of an invalid request', async () => {
   );
 });
 
-it('the TypeSafe SDK retries after a failure of the upstream', async () => {
+// The gateway retries the call, so the SDK gets no error and does not retry.
+it('the TypeSafe SDK gets a decision, although the first call to the upstream fails', async () => {
   const before = upstream.received.length;
   upstream.answer((response) => {
     const isFirst = upstream.received.length === before + 1;

@@ -179,7 +179,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       return byStatus;
     }
 
-    /** Key whose slots a killed process holds. The lease of the process ends between the two tests that use the key. */
+    /** Key whose slots a killed process holds. The tests between its two uses give the lease time to end. */
     let keyOfKilled = '';
 
     it('keep the slots of a killed process during its lease', async () => {
@@ -232,7 +232,8 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
     it.each([
       ['of a key', { max_budget: BUDGET }, 'm', 422],
       ['of a model of a key', { model_max_budget: { m: { budget_limit: BUDGET, time_period: '30d' } } }, 'm', 422],
-      // The configuration file sets the budget of this provider.
+      // The configuration file sets the budget of this provider. Without a deployment that has budget left, a call is
+      // answered with 429 (RouteBudgetExceeded).
       ['of a provider', { models: ['of-groq'] }, 'of-groq', 429],
     ])('are exceeded by less than the cost of one call: a budget %s', async (_of, limits, model, refusalStatus) => {
       const before = upstream.answered;

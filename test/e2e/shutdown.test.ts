@@ -104,6 +104,7 @@ async function allOf(socket: Socket): Promise<string> {
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lensgate-shutdown-'));
   upstream = await startFaultServer();
+  // `chat_completions/` translates calls of /v1/responses to chat completions, which this upstream streams.
   const litellm_params = { model: 'openai/chat_completions/held', api_base: `${upstream.url}/v1`, api_key: 'sk-up' };
   const config = join(folder, 'config.yaml');
   writeFileSync(config, stringify({ model_list: [{ model_name: 'held', litellm_params }] }));

@@ -138,6 +138,7 @@ it('calls use the proxy of the environment, except calls to hosts of NO_PROXY', 
 it.each([403, 407])(
   'a proxy that refuses with %d fails the call, and no answer or log holds its credential',
   async (status) => {
+    // Without HTTPS_PROXY, calls to https: addresses use HTTP_PROXY, too.
     await start({
       HTTP_PROXY: `http://user:secret@127.0.0.1:${proxy.port}`,
       NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'),

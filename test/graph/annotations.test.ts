@@ -150,7 +150,7 @@ describe('annotateTrace', () => {
     expect([data, errors?.[0]?.extensions.code]).toEqual([null, 'FORBIDDEN']);
   });
 
-  it('requires the ref when several keys sent the trace id', async () => {
+  it('requires the ref from a caller that may read several traces with the trace id', async () => {
     const traceId = await sendTrace('sender');
     // The next trace has the same id.
     traceCount -= 1;

@@ -17,8 +17,8 @@ const TEXT = 'é"\\\n\u0001🌍 plain ';
 
 /** Query with aliases of one text of a catalog entry. The answer has about `bytes` bytes. */
 function queryOf(bytes: number, text: string): string {
-  // About 12 bytes of alias and member name are around each text.
-  const count = Math.ceil(bytes / (Buffer.byteLength(JSON.stringify(text)) + 12));
+  // Alias, member name and punctuation take about 16 bytes around each text.
+  const count = Math.ceil(bytes / (Buffer.byteLength(JSON.stringify(text)) + 16));
   return `{ catalogEntry(id: "large") { ${Array.from({ length: count }, (_, index) => `a${index}: extraFields`).join(' ')} } }`;
 }
 

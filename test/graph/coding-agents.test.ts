@@ -151,7 +151,7 @@ describe('codingAgents', () => {
     expect(await idsSeenBy(otherKey)).toEqual([]);
   });
 
-  it('are refused over HTTP for other keys and teams, also with an encoded id in the path', async () => {
+  it('are refused over HTTP for a key outside their team, also with an encoded id in the path', async () => {
     const { agentId } = await launchAs(keyOfTeam);
     const statusOf = async (key: string, method: string, path: string): Promise<readonly [number, unknown]> => {
       const answer = await fetch(`${app.url}${path}`, { method, headers: { authorization: `Bearer ${key}` } });

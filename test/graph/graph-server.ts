@@ -139,7 +139,7 @@ export async function openGraph(
   const { introspection = true, graphiql = false, plans = true } = options;
   const bus = createBus(options.queueLimit ? { queueLimit: options.queueLimit } : {});
   const traces = options.traces ?? createMemoryTraceStore();
-  /** Number of calls of each method of the stores. */
+  /** Numbers of calls of some methods of the stores. `findKeys` counts `keys.findMany`. */
   const reads = { listSpans: 0, findBySpans: 0, findElsewhere: 0, findKeys: 0 };
   const keys = new Map<string, VirtualKey>();
   const lines: LogLine[] = [];
@@ -287,6 +287,7 @@ export async function openGraph(
     scheduler: aScheduler(),
     draining: () => false,
     failed() {},
+    // No effect: the only route has its own limit.
     maxMessageBytes: 1,
   });
   server.on('upgrade', upgrades.serve);

@@ -39,7 +39,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
 /** Maximum depth of nested inputs. */
 const DEPTH = 3;
 
-/** Hostile values of a type. For an input object, each has one optional member, and the last one has all members. */
+/** Hostile values of a type. An input object has only its required members, or one more member, or all members. */
 function valuesOf(type: GraphQLInputType, depth = 0): readonly unknown[] {
   const inputType = getNullableType(type);
   if (isListType(inputType)) {

@@ -40,7 +40,7 @@ describe('resetMemberSpend', () => {
     ]);
   });
 
-  it('is refused for the member itself, other callers, invalid amounts and unknown members', async () => {
+  it('is refused for the own spend of a team administrator, other callers, invalid amounts and unknown members', async () => {
     await createTeam('s2', { tom: 'admin' });
     const request = { id: 's2', userId: 'tom', resetToUsd: '0' };
     for (const otherKey of [await key({ user_id: 'tom' }), await key({ user_id: 'eve' })])

@@ -210,7 +210,7 @@ describe('traces of a session', () => {
   });
 });
 
-/** By list: the first word of its filter type, as in `VirtualKeyFilter`. */
+/** By list: the name of its filter type without `Filter`. */
 const NOUNS = {
   virtualKeys: 'VirtualKey',
   teams: 'Team',

@@ -206,7 +206,10 @@ describe('the cached text of an answer', () => {
     const planOf = (text: string) => createPlan(new GraphQLSchema({ query }), parse(text), null, new AnswerTexts());
     return { counts, state, planOf };
   }
-  /** The third argument of `run` is the key of the variables in the cache; null where the variables are too long. */
+  /**
+   * Second argument of `run` for a query without variables. The third argument is the key of the variables in the
+   * cache, or null where the variables are too long.
+   */
   const noVariables = { sources: {}, coerced: {} } as unknown as VariableValues;
 
   it('is used until its source object is replaced, and the root resolver runs each time', async () => {

@@ -136,6 +136,7 @@ describe('updateSetting', () => {
   });
 
   it('refuses settings that the configuration file declares', async () => {
+    // Lines 1 to 3 of the file are `router_settings` of `startApp`, line 4 is `general_settings`.
     const result = await update('GENERAL', 'max_parallel_requests', 7);
     expect({ ...result, resolution: String(result['resolution']).replace(/edit \S*\//, 'edit ') }).toEqual({
       __typename: 'SettingOwnedByFileError',

@@ -166,6 +166,7 @@ it.each(['', '/stream'])('a stalled subscriber leaves its group, misses events a
   await publish(1);
   // The two subscribers are now one group.
   await untilSubscribers(1);
+  // Each batch has fewer events than a queue holds, so that the reader misses none.
   for (let batch = 0; batch < 100; batch += 1) await publish(10);
   await untilSubscribers(2);
   stalled.read();

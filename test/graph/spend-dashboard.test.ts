@@ -110,7 +110,7 @@ describe('keys by the use of their budgets', () => {
     });
   });
 
-  it('refuse a cursor of another order, and callers that are not administrators', async () => {
+  it('refuse a cursor of another order or with an invalid use, and callers that are not administrators', async () => {
     // A cursor of this order has its name, the length of the key's hash, the hash and the use of the budget.
     const cursorOf = (text: string) => Buffer.from(text).toString('base64url');
     for (const after of [cursorOf('1:a'), cursorOf('budget_use:1:ax'), cursorOf(`budget_use:1:a${'9'.repeat(30)}`)])

@@ -59,7 +59,8 @@ it('budgetAlerts sends administrators one alert about a budget that refuses call
   const admin = alertsOf(calls.app.adminKey);
   const user = alertsOf(key);
   try {
-    // Wait for the subscription: an alert without subscribers is not repeated for a minute.
+    // Wait for the subscriptions to alerts: an alert without subscribers is not repeated for a minute. They were begun
+    // before this one, so an update here shows that they are open.
     const spend = spendOf(calls.app.adminKey);
     await untilReceived([spend], () => calls.chat(calls.app.adminKey));
     await spend.leave();

@@ -81,7 +81,7 @@ describe('a stream of the single connection mode', () => {
     await eventually(() => graph.bus.subscriberCount() === 0, 'the subscriptions closed');
   });
 
-  it('does not read its sources before a reader connects', async () => {
+  it('reads only a few events of its sources before a reader connects', async () => {
     graph = await openGraph({ queueLimit: 4 });
     const token = await reserve();
     await start(token, '1');
@@ -113,6 +113,7 @@ describe('a stream of the single connection mode', () => {
     const first = await reserve();
     await start(first, '1');
     expect(graph.bus.subscriberCount()).toBe(1);
+    // At most 1,000 reserved streams are kept.
     for (let index = 0; index < 1_000; index += 1) await reserve();
     await eventually(() => graph.bus.subscriberCount() === 0, 'the oldest stream removed');
     expect((await start(first, '2')).status).toBe(404);

@@ -145,6 +145,7 @@ describe('a WebSocket client that breaks the protocol', () => {
     send(subscribe(id, WATCH));
     const { code, reason } = await closed;
     expect(code).toBe(4409);
+    // The reason has the beginning of the id: a close frame holds at most 123 bytes of reason.
     expect(reason).toMatch(/^Subscriber for ä+$/);
     await eventually(() => graph.bus.subscriberCount() === 0, 'the end of the subscription');
   });

@@ -178,6 +178,7 @@ function tableOf(title: string, columns: readonly string[], rows: ReadonlyMap<st
     '',
     'Written by `test/house/access-matrix.test.ts` from requests with example values and the id `x`, by every kind of caller. `in`: the access',
     'rule lets the caller in, whatever the answer then is. Signed tokens of a role have the outcomes of a key with that role, except those in `UNLIKE_KEYS`. A changed cell is a changed right.',
+    'Not every `401` or `403` is a missing right: no provider has a credential, and no response has the id `x` (see `CLOSED_TO_ADMINS`).',
     '',
     `| | ${columns.join(' | ')} |`,
     `| --- |${' --- |'.repeat(columns.length)}`,

@@ -17,7 +17,7 @@ export interface ImportRule {
   readonly to: {
     readonly path?: Pattern;
     readonly pathNot?: Pattern;
-    /** The import is part of a cycle. */
+    /** The import is on a cycle, or on a path between two cycles. */
     readonly circular?: true;
     /** The file or package does not exist. */
     readonly unresolved?: true;

@@ -141,7 +141,7 @@ it.each([
   ['rest-shims', 'errors.ts', 'export const SUCCESS = 200;'],
   ['resolvers', 'keys.ts', 'export const findKey = operation({});'],
   ['schema', 'keys.ts', ''],
-])('a noun directly in %s is not reported: %s', (folder, name, text) => {
+])('a noun or an exception directly in %s is not reported: %s', (folder, name, text) => {
   const layout = LAYOUTS.find((candidate) => candidate.folder === folder);
   expect(layout && misplaced([aFile(`${folder}/${name}`, text)], layout)).toEqual([]);
 });

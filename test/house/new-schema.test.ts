@@ -83,7 +83,7 @@ const scriptOf = ({ objects, migrations }: Content): string =>
     .map((statement) => `${statement};\n`)
     .join('');
 
-it('data/sqlite/schema.sql is the script of a migrated file; `-u` rewrites it', async () => {
+it('data/sqlite/schema.sql is the script of a migrated file; `vitest -u` rewrites it', async () => {
   const migrated = await migratedContent('migrated.db');
   expect(migrated.filled).toEqual([]);
   await expect(scriptOf(migrated)).toMatchFileSnapshot(SCRIPT);

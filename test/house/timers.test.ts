@@ -73,8 +73,8 @@ function repeatingTimers(files: readonly SourceFile[]): readonly string[] {
     .filter(({ text }) => /\bset(Interval|Timeout)\(/.test(text))
     .filter(({ path, text }) => {
       const { functions, names, timers } = factsOf(parseSync(path, text).program);
-      const readIn = (span: SourceRange): readonly string[] =>
-        names.filter((used) => contains(span, used)).map(({ name }) => name);
+      const readIn = (range: SourceRange): readonly string[] =>
+        names.filter((used) => contains(range, used)).map(({ name }) => name);
       return timers.some(({ name, callback, ...call }) => {
         if (name === 'setInterval') return true;
         if (callback === null) return false;

@@ -30,7 +30,7 @@ const IN_PART = new Set(['litellm_settings.callbacks']);
 const honoured = (warned: readonly string[], rows: readonly string[]): readonly string[] =>
   warned.filter((path) => !IN_PART.has(path) && rows.some((row) => row === path || row.startsWith(`${path}.`)));
 
-/** Files that list names of settings and read no value. */
+/** Files that have names of settings and do not act on the values: lists of names, and views of settings. */
 const NAME_LISTS = new Set([
   'src/runtime/settings/reference-keys.ts',
   'src/domain/settings/config-update.ts',

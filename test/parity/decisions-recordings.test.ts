@@ -100,7 +100,7 @@ const firstOf = (calls: readonly SeenCall[]): unknown =>
 interface Compared {
   readonly name: string;
   readonly isStatusEqual: boolean;
-  /** First call of the upstream, in the recording and here; null where the recording has none. */
+  /** First call of the upstream, in the recording and here. Null where none is recorded, and for chats. */
   readonly calls: readonly [unknown, unknown] | null;
   /** Null when status and shape are equal. */
   readonly difference: string | null;

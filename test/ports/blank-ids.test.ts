@@ -52,6 +52,7 @@ for (const engine of ENGINES)
           await em.execute(`update "${table}" set "user_id" = ? where "team_id" = ?`, [blank, blank]);
         await em.execute('update "virtual_key" set "alias" = ? where "team_id" = ?', [blank, blank]);
 
+        // Opening the stores applies the later migrations again.
         const after = await scratch.open();
         const rows = async (table: string, columns: string): Promise<readonly unknown[]> =>
           await em.execute(`select ${columns} from "${table}" order by 1 desc`);

@@ -141,7 +141,7 @@ for (const engine of ENGINES)
     const unfoldAll = async (): Promise<void> => {
       while (stores.calls.backlog() > 0) await stores.calls.unfold();
     };
-    /** The trace of call 1 has a span of a client, so the calls of the segment are stored call by call. */
+    /** Commits a segment that cannot be unfolded whole, because a client has sent a span to the trace of call 1. */
     async function commitFaultySegment(): Promise<void> {
       const { keyHash, teamId } = aSpendRow();
       const inside = aSpan({ traceId: traceId(1), spanId: spanId(9), parentSpanId: spanId(1), type: 'tool' });
@@ -179,6 +179,7 @@ for (const engine of ENGINES)
     });
 
     it('is removed when the window ended days ago', async () => {
+      // A store removes ended windows with its first amounts, and then at most once an hour.
       const fresh = await scratch.open();
       const old = budgetWindowOf({ scope: 'provider', ids: ['a'], duration: '1d' }, new Date('2020-01-01T00:00:00Z'));
       await fresh.spend.append([aSpendRow({ id: 'old', cost: picos(5n), windows: [old, model] })]);

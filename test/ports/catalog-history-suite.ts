@@ -149,6 +149,7 @@ export function catalogHistorySuite(engine: Engine): void {
 
     it('writes a step whole or not at all', async () => {
       await begin(history);
+      // An invalid date is stored as null, which the column refuses.
       const broken = aChange({ at: new Date(Number.NaN) });
       await expect(
         history.record({ from: 'snapshot-10', head: headAt(11), changes: [aChange(), broken], entries: [] }),

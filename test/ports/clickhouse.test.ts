@@ -97,7 +97,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
   });
 
   it.each(['trace_by_start', 'trace_summary'])(
-    'has the summary of a trace after a resend when the first commit failed before %s',
+    'has the summary of a trace after a resend when the first insert into %s failed',
     async (table) => {
       const traces = await openTraces();
       const restore = scratch.proxy.answer(`insert+into+${table}`, refusal(210, 'NETWORK_ERROR'));

@@ -3,7 +3,7 @@ import type { StoresOptions } from '../../src/persistence/options.ts';
 import { anExport } from './an-export.ts';
 import { A_CALL, TEAM_KEY, aKey, aSpan, aSpendRow, spanId } from './samples.ts';
 
-// Stores a key, a spend row, spans and a call, prints `stored`, and waits until the test kills the process.
+// Stores a key, a spend row, spans, an export and a call, prints `stored`, and waits until the test kills the process.
 
 const options = JSON.parse(process.argv[2] ?? '') as Omit<StoresOptions, 'log'>;
 const stores = await openStores({ ...options, log: console });

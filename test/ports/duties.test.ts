@@ -34,13 +34,12 @@ for (const engine of ENGINES)
       const caller = new SystemCaller('test');
       return { platform: { stores, clock }, caller } as unknown as Scope<DutyPlatform>;
     }
-    /** `leftBehind`: running jobs belong to an ended process, because no other process uses the database. */
-    const claim = (process: number, leftBehind = false): Promise<Job | null> =>
+    const claim = (process: number): Promise<Job | null> =>
       claimDuty(scopeOf(process), {
         duty: DUTY,
         workerId: `p${process}`,
         period: periodStart(DUTY, clock.now(), new Date(0)),
-        leftBehind,
+        leftBehind: false,
       });
     const complete = (process: number, job: Job): Promise<void> =>
       endDuty(scopeOf(process), { duty: DUTY, claim: claimOf(job), outcome: { kind: 'completed' } });
@@ -122,6 +121,7 @@ for (const engine of ENGINES)
       await claim(0);
       nowMs += 1;
       expect(await claim(1)).toBeNull();
+      // `leftBehind`: the running job belongs to an ended process, because no other process uses the database.
       // Without other processes, the first period begins with the process.
       const job = await claimDuty(scopeOf(1), { duty: DUTY, workerId: 'p1', period: clock.now(), leftBehind: true });
       expect(job).toMatchObject({ subject: '2026-11-23T18:00:00.001Z', attempts: 1 });

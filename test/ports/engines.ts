@@ -61,6 +61,7 @@ interface SqlEngine extends Engine {
 }
 
 const DEFAULT_POSTGRES = 'postgres://postgres@127.0.0.1:5432/postgres';
+/** A warning fails the test, unless the test opens the stores with its own log. */
 const log: StoresOptions['log'] = {
   warn(facts, event) {
     throw new Error(`${event} ${JSON.stringify(facts)}`);

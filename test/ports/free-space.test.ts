@@ -29,7 +29,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
     });
     afterAll(() => scratch.remove());
 
-    /** Size of the file after a checkpoint, and of its free pages, in bytes. */
+    /** Size that the file will have after the next checkpoint, and size of its free pages, in bytes. */
     async function space(): Promise<{ readonly whole: number; readonly free: number }> {
       const { rows } = await sql<{ pages: number; free: number; size: number }>`
         select page_count as pages, freelist_count as free, page_size as size

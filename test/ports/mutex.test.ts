@@ -98,7 +98,7 @@ for (const engine of ENGINES)
       expect(events).toEqual([`${earlier} begins`, `${earlier} ends`, `${later} begins`, `${later} ends`]);
     });
 
-    it('leaves no trace in a body of ClickHouse from which two processes remove traces', async () => {
+    it('removes the traces of two concurrent removals from one body of ClickHouse, and keeps the others', async () => {
       const all = ['a', 'b', 'c'];
       const base64 = Buffer.from(all.join(' ')).toString('base64');
       const versions: BodyVersion[] = [{ body_id: 'body', version: 1, trace_ids: all, base64 }];

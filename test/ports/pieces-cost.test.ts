@@ -72,7 +72,7 @@ for (const engine of ENGINES)
     }
     /**
      * Each export has an inner call and a gateway report, and the last export has a call without a report. A reported
-     * call counts once. Only the inner calls and the unreported one have an estimate.
+     * call counts once. Only the inner calls and the unreported one count as estimated.
      */
     const LAST_SUMMARY = {
       llmCalls: EXPORT_COUNT * 2 + 1,

@@ -142,9 +142,9 @@ describe.runIf(HAS_REDIS)('a gateway with every budget and limit over Redis', ()
   }
 
   it('makes one round trip for all shares of a call, and sends three commands where no total is known', async () => {
-    // In the first call, the rate limits ask for shares, and the budgets take a snapshot of the ledger. After a read of
-    // the stored totals, the budgets ask with them. The budget is so small that no share for a whole further call is
-    // kept: each later call asks once.
+    // The first call sends three commands. The rate limits ask for shares. The budgets take a snapshot of the ledger,
+    // read the stored totals, and then ask for shares with these totals. The budget is so small that no share for a
+    // whole further call is kept: each later call asks once.
     expect(await commandsOf(3, limitedKey(3))).toEqual([3, 1, 1]);
   });
 

@@ -41,7 +41,7 @@ export function releaseStoreSuite(engine: Engine): void {
       expect(JSON.stringify(nested)).toBe(JSON.stringify(storedReleases[0]?.value));
     });
 
-    it('keeps the last release of a field, and those of other fields', async () => {
+    it('keeps the last stored release of a field, even with an earlier time, and those of other fields', async () => {
       const other = aRelease({ field: 'output_cost_per_token' });
       const last = aRelease({ value: 0.004, releasedBy: 'b'.repeat(64), releasedAt: new Date(5) });
       for (const release of [aRelease(), other, last]) await releases.put(release);

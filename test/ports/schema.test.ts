@@ -129,7 +129,7 @@ for (const engine of ENGINES)
     });
   });
 
-it('both engines have the same migrations', () => {
+it('both engines have migrations with the same names', () => {
   const [sqlite, postgresql] = ['sqlite', 'postgresql'].map((folder) =>
     readdirSync(`src/persistence/migrations/${folder}`).toSorted(),
   );

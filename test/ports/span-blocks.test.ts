@@ -226,7 +226,7 @@ for (const engine of ENGINES)
       expect([await counts(), await scratch.storedBodies()]).toEqual([[0, 0], []]);
     });
 
-    it('keep their structure after redaction', async () => {
+    it('become rows and keep their structure after redaction', async () => {
       await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [1] });
       await stores.traces.redact([keyOf(1)], new Date(START_MS));
       expect(await counts()).toEqual([2, 1]);

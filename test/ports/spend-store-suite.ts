@@ -163,6 +163,7 @@ export function spendStoreSuite(engine: Engine): void {
       const window = { fromMs: startMs, toMs: startMs + 10 };
       expect(await idsOf({ responseId: 'r-1', callId: null, ...window })).toEqual(['a']);
       expect(await idsOf({ responseId: null, callId: 'c-2', ...window })).toEqual(['b']);
+      // Every id is searched in every period: `late` has an id of the first search, and the period of the second.
       expect(
         await idsOf(
           { responseId: 'r-1', callId: 'c-5', ...window },

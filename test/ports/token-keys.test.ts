@@ -95,7 +95,7 @@ for (const engine of ENGINES)
     it('of earlier calls are stored by the migration; calls before the start of a window stay before it', async () => {
       await stores.spend.append([1, 2, 3, 5].map(callOf));
       await stores.teams.add(newTeam({}, { ...ABOUT, id: 'unused' }));
-      // 900,000 USD, in the largest number of digits that both databases add exactly.
+      // 900,000 USD in 18 digits. The migration does not change an amount with more digits.
       const largeAmount = 900_000_000_000_000_000n;
       await stores.teams.change('team', (team) => ({ ...team, spentBefore: picos(largeAmount) }));
       await stores.teams.change('unused', (team) => ({ ...team, spentBefore: picos(7n) }));

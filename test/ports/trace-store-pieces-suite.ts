@@ -13,7 +13,7 @@ const TRACE_COUNT = 150;
 const TRACE_COUNT_ON_CLICKHOUSE = 10;
 const MAX_SPANS = 16;
 /** Types of spans. A type that is listed more often is more frequent. */
-const TYPES_WITHOUT_CALLS = ['embedding', 'embedding', 'chain', 'agent'] as const;
+const TYPES_WITHOUT_LLM = ['embedding', 'embedding', 'chain', 'agent'] as const;
 const TYPES = ['llm', 'llm', 'llm', 'llm', 'llm', 'llm', 'chain', 'agent', 'tool', 'embedding'] as const;
 const STATUSES = ['ok', 'error', 'unset'] as const;
 const SOURCES = [
@@ -29,7 +29,7 @@ type Random = ReturnType<typeof randomFrom>;
  */
 function randomSpans(number: number, random: Random): readonly Span[] {
   const count = 2 + random(MAX_SPANS - 1);
-  const types = random(5) === 0 ? TYPES_WITHOUT_CALLS : TYPES;
+  const types = random(5) === 0 ? TYPES_WITHOUT_LLM : TYPES;
   /** One of the words. A space at the end adds the empty text. */
   const oneOf = (words: string): string => words.split(' ')[random(words.split(' ').length)] ?? '';
   return Array.from({ length: count }, (_, index) => {

@@ -47,7 +47,7 @@ export function upstreamObjectStoreSuite(engine: Engine): void {
       expect(await objects.find('file-1')).toEqual(object);
     });
 
-    it('keeps the first object with an upstream id', async () => {
+    it('keeps the first object with an upstream id of one deployment', async () => {
       await objects.add(anObject());
       await objects.add(anObject({ id: 'file-2', upstreamId: 'up-file-1', owner: { teamId: 'thief', keyHash: KEY } }));
       await objects.add(anObject({ id: 'file-3', upstreamId: 'up-file-1', deploymentId: 'deployment-2' }));

@@ -263,7 +263,7 @@ describe('the machine', () => {
 });
 
 describe('an account without valid credentials', () => {
-  it('fails without showing the secret, and AWS is not called again for every request', async () => {
+  it('fails with a message and reason without the secret, and AWS is not called again for every request', async () => {
     aws.answer((response) => {
       response.writeHead(403, { 'content-type': 'text/xml' });
       response.end(

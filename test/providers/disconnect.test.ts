@@ -79,7 +79,7 @@ describe('a caller that disconnects', () => {
     await expect(faults.nextDisconnect()).resolves.toBeUndefined();
   });
 
-  it('leaves no open connection', async () => {
+  it('leaves no connection open when the client closes; calls stay within the limit of connections', async () => {
     const limitedHttp = createHttpClient({ connections: 4 });
     const limitedProvider = createHttpProvider(limitedHttp, openAiCompatible);
     const server = await startFaultServer();

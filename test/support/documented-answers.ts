@@ -69,7 +69,7 @@ export function createAnswerCheck(): (answer: SeenAnswer) => string | null {
   };
 }
 
-/** Whether the last path parameter matches the rest of the path. */
+/** Whether the last path parameter matches the rest of the path. Only such a parameter has a description. */
 const hasRest = (operations: Readonly<Record<string, Operation>>): boolean =>
   Object.values(operations).some(({ parameters = [] }) =>
     parameters.some((parameter) => parameter.in === 'path' && parameter.description !== undefined),

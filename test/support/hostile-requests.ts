@@ -247,7 +247,7 @@ export function hostileRequests(key: string): readonly HostileRequest[] {
   ];
 }
 
-/** Valid requests as input for mutations. They use the models `echo` and `demo`. */
+/** Well-formed HTTP requests as input for mutations. They use the models `echo` and `demo`. */
 export function ordinaryRequests(key: string): readonly Buffer[] {
   const auth = `authorization: Bearer ${key}\r\n`;
   const post = (path: string, type: string, body: string): Buffer =>

@@ -76,7 +76,7 @@ export const TEXTS: readonly HostileDocument[] = [
   { name: 'one leaf 5,990 times', query: `{ ${'__typename '.repeat(5_990)} }` },
   { name: 'one page 850 times', query: `{ ${'catalogEntries { nodes { id } } '.repeat(850)} }` },
   {
-    name: 'pages below pages of the same field',
+    name: 'one page with nodes and edges 350 times',
     query: `{ ${'catalogEntries { nodes { id mode provider } edges { node { id mode } } } '.repeat(350)} }`,
   },
   { name: 'one alias for 540 entries', query: `{ ${many(540, (i) => `a: catalogEntry(id: "${i}") { id }`)} }` },
@@ -100,7 +100,7 @@ export const TEXTS: readonly HostileDocument[] = [
     name: 'a chain of fragments from many places',
     query: `{ ${many(370, (i) => `a${i}: catalogEntry(id: "") { ...F0 }`)} } ${chain(150, 'CatalogEntry', 'id')}`,
   },
-  { name: 'a chain of 730 fragments', query: `{ ...F0 } ${chain(730, 'Query', '__typename')}` },
+  { name: 'a chain of 731 fragments', query: `{ ...F0 } ${chain(730, 'Query', '__typename')}` },
   {
     name: 'a cycle of 730 fragments after 150,000 empty lines',
     query: `${'\n'.repeat(150_000)}{ ...F0 } ${many(730, (i) => `fragment F${i} on Query { ...F${(i + 1) % 730} }`, '\n')}`,

@@ -97,7 +97,7 @@ const STORED = {
   router_settings: {},
 };
 
-/** Key in responses of `/key/info`, `/key/update` and `/key/unblock`. */
+/** Key in responses of `/key/info`, `/key/update`, `/key/bulk_update` and `/key/unblock`. */
 export const STORED_FORM = {
   ...STORED,
   policies: [],

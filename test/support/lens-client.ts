@@ -57,8 +57,8 @@ const ENDED = new Set(['completed', 'failed', 'cancelled']);
 const WAIT_MS = 90_000;
 
 /**
- * Starts the app for the tests of a file, with a scripted reviewer model, the judge. `slots` is the number of lens
- * runs that the app works on at the same time.
+ * Starts the app for the tests of a file, with a scripted reviewer model, the judge. `slots` is the maximum number of
+ * lens runs that the app works on at the same time. With 0, it works on none.
  */
 export function lensClient({
   slots = 0,

@@ -123,7 +123,8 @@ export class MemoryLedger implements Ledger {
   #isKnown(process: string, { base, stored }: ShareRequest, counter: Counter): boolean {
     const isMember = counter.members.has(process);
     const fits = base !== null && base.version === counter.version;
-    if ((counter.version === 0 || (!isMember && stored > 0n)) && !fits) return false;
+    const needsBase = counter.version === 0 || (!isMember && stored > 0n);
+    if (needsBase && !fits) return false;
     if (fits) counter.base = base.value;
     if (!isMember) counter.version += 1;
     return true;

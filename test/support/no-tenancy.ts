@@ -40,8 +40,8 @@ const UNUSED_DEFINITIONS = { ...UNUSED_ROWS, fingerprint: refuse };
 const unused = new Proxy(Object.create(null), { get: () => refuse });
 
 /**
- * Further stores of the platform. Methods that the start of a server or a list calls return nothing. Every other method
- * throws.
+ * Further stores of the platform. Methods that the start of a server or a list calls return empty results. Every other
+ * method throws.
  */
 export const OTHER_STORES = {
   jobs: unused,

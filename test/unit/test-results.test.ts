@@ -39,7 +39,7 @@ describe('the files to run again', () => {
     ]);
   });
 
-  it('are none when more than 20 files failed', () => {
+  it('are none when more than 20 of these files failed', () => {
     const failed = Array.from({ length: 20 }, (_, index) => file(`test/graph/${index}.test.ts`, { one: 'failed' }));
     expect(filesToRepeat(report(...failed), ROOT)).toHaveLength(20);
     expect(filesToRepeat(report(...failed, file('test/graph/20.test.ts', { one: 'failed' })), ROOT)).toEqual([]);

@@ -34,7 +34,7 @@ describe('access groups', () => {
       access_model_names: ['free'],
       access_mcp_server_ids: ['s'],
       access_agent_ids: ['a'],
-      assigned_team_ids: ['g-team', 'none'],
+      assigned_team_ids: ['g-team', 'nope'],
     });
     expect(status).toBe(201);
     const id = String(body?.['access_group_id']);
@@ -46,14 +46,14 @@ describe('access groups', () => {
       access_model_names: ['free'],
       access_mcp_server_ids: ['s'],
       access_agent_ids: ['a'],
-      assigned_team_ids: ['g-team', 'none'],
+      assigned_team_ids: ['g-team', 'nope'],
       assigned_key_ids: [],
       access_mcp_servers: [],
       access_agents: [],
       assigned_teams: [{ team_id: 'g-team', team_alias: 'G' }],
       assigned_keys: [],
       created_at: time,
-      // User id of the admin key.
+      // The user that the admin key acts as.
       created_by: 'default_user_id',
       updated_at: time,
       updated_by: 'default_user_id',
@@ -87,7 +87,7 @@ describe('access groups', () => {
       access_model_names: ['free'],
     });
     expect((await send('PUT', `${PATH}/${id}`, { access_group_name: '' })).status).toBe(400);
-    expect(await send('PUT', `${PATH}/none`, {})).toEqual(notFound('none'));
+    expect(await send('PUT', `${PATH}/nope`, {})).toEqual(notFound('nope'));
     expect((await send('PUT', `${PATH}/${id}`, { access_group_name: 'two' })).status).toBe(409);
     expect((await send('PUT', `${PATH}/${id}`, { access_model_names: 'free' })).status).toBe(422);
   });
@@ -141,9 +141,9 @@ describe('the models of an access group', () => {
     const id = await create({ access_group_name: 'named', access_model_names: ['free'] });
     const key = await calls.newKey({ models: ['priced'], access_group_ids: [id] });
     expect((await calls.chat(key, 'free')).status).toBe(200);
-    expect((await send('POST', '/key/generate', { access_group_ids: ['none'] })).body).toEqual({
+    expect((await send('POST', '/key/generate', { access_group_ids: ['nope'] })).body).toEqual({
       error: {
-        message: 'Access group none does not exist.',
+        message: 'Access group nope does not exist.',
         type: 'bad_request_error',
         param: 'access_group_ids',
         code: '400',

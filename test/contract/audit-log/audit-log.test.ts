@@ -51,9 +51,10 @@ describe('the audit log', () => {
           {
             id: uuid,
             updated_at: time,
-            // User id and name of the admin key.
+            // The user that the admin key acts as.
             changed_by: 'default_user_id',
             actor: 'default_user_id',
+            // Stands for the admin key. Other keys are shown by their hash.
             changed_by_api_key: 'litellm_proxy_master_key',
             action: 'updated',
             table_name: 'LiteLLM_TeamTable',

@@ -23,6 +23,7 @@ let upstream: FaultServer;
 
 beforeAll(async () => {
   upstream = await startFaultServer();
+  // 0: no background task reads the batches.
   app = await startApp({ config: configOver(upstream, { proxy_batch_polling_interval: 0 }) });
 });
 
@@ -134,7 +135,7 @@ describe('batches.create', () => {
   it('404: a file of another owner, and a file that does not exist', async () => {
     const { id } = await uploadLines();
     const key = await newKey(app, {});
-    for (const fileId of [id, 'file-none'])
+    for (const fileId of [id, 'file-nope'])
       expect(await answerOf(await create(batchBody(fileId), { key }))).toEqual(
         refusal(404, `No such File object: ${fileId}`, { type: 'not_found_error' }),
       );
@@ -195,9 +196,9 @@ describe('the input file of a batch', () => {
     ],
     [
       'a line with an unknown model',
-      `${lineFor('assistant')}\n${lineFor('none')}`,
+      `${lineFor('assistant')}\n${lineFor('nope')}`,
       400,
-      '/files: Invalid model name passed in model=none. Call `/v1/models` to view available models for your key.',
+      '/files: Invalid model name passed in model=nope. Call `/v1/models` to view available models for your key.',
       { repeats: true },
     ],
     [

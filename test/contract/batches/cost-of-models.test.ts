@@ -9,6 +9,7 @@ let upstream: FaultServer;
 
 beforeAll(async () => {
   upstream = await startFaultServer();
+  // 0: no background task reads the batches.
   const config = configOver(upstream, { proxy_batch_polling_interval: 0 });
   const model_list = config.model_list.map((entry) => ({
     ...entry,
@@ -94,7 +95,7 @@ describe('a batch with lines of several models', () => {
     expect(await recordsOf(id)).toEqual([record('assistant', '20', 28, 6), record('second', '2', 12, 2)]);
   });
 
-  it('counts in the spend of its key, and in the budget of each model', async () => {
+  it('counts in the budgets that its key has for each model', async () => {
     const key = await newKey(app, { model_max_budget: { assistant: { ...BUDGET, budget_limit: 13 }, second: BUDGET } });
     const statusOf = async (model: string): Promise<number> => {
       const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'x' }], max_tokens: 1 });
@@ -109,12 +110,13 @@ describe('a batch with lines of several models', () => {
     await endBatch(OUTPUT);
     // The batch used 12 of 13 USD for `assistant`, and 4 of 5 USD for `second`.
     expect([await statusOf('assistant'), await statusOf('second')]).not.toContain(422);
+    // The second batch costs 8 × 0.125 = 1 USD, all for `second`.
     await endBatch(outputLine('up-2', 8, 0));
     expect(await statusOf('second')).toBe(422);
     expect(await statusOf('assistant')).not.toBe(422);
   });
 
-  it('has a spend log row with the call id of the batch for each model', async () => {
+  it('has a spend log row for each model, with the id of the batch as its request id', async () => {
     const key = await newKey(app, {});
     const id = await createBatch(key);
     await readEnd(id, REPORTED_SUM, OUTPUT);

@@ -23,6 +23,7 @@ let upstream: FaultServer;
 
 beforeAll(async () => {
   upstream = await startFaultServer();
+  // 0: no background task reads the batches.
   app = await startApp({ config: configOver(upstream, { proxy_batch_polling_interval: 0 }) });
 });
 
@@ -189,7 +190,7 @@ describe.each(ROUTES_OF_A_BATCH)('$row', ({ method, pathEnd }) => {
     const { id, fileId } = await createBatch(owner);
     const requestsBefore = upstream.received.length;
     expect(await answerOf(await ask(id, await newKey(app, {})))).toEqual(noBatch(id));
-    expect(await answerOf(await ask('batch_none', owner))).toEqual(noBatch('batch_none'));
+    expect(await answerOf(await ask('batch_nope', owner))).toEqual(noBatch('batch_nope'));
     expect(await answerOf(await ask(fileId, owner))).toEqual(noBatch(fileId));
     expect(upstream.received.length).toBe(requestsBefore);
     for (const key of [owner, await newKey(app, team), app.adminKey]) expect((await ask(id, key)).status).toBe(200);

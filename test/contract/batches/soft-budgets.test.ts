@@ -17,6 +17,7 @@ beforeAll(async () => {
     alert_to_webhook_url: { budget_alerts: `${webhook.url}/alerts` },
     enable_jwt_auth: true,
     litellm_jwtauth: { team_ids_jwt_field: 'teams', user_id_jwt_field: 'sub', user_id_upsert: true },
+    // No background task reads the batches.
     proxy_batch_polling_interval: 0,
   });
   const priced = model_list.map((entry) => ({
@@ -37,6 +38,7 @@ afterAll(async () => {
   await Promise.all([upstream.stop(), webhook.stop(), issuer.stop()]);
 });
 
+/** End of a batch that costs 5 USD, which is above the soft budget. */
 const ENDED = { status: 'completed', model: 'up-1', usage: { input_tokens: 0, output_tokens: 5, total_tokens: 5 } };
 const SOFT_BUDGET = { soft_budget: 4 };
 
@@ -64,7 +66,7 @@ const CALLERS: Readonly<
   },
 };
 
-/** Groups and events of the alerts, in their order. */
+/** Event and group of each alert, in the order of arrival. */
 const alerts = (): readonly unknown[] =>
   webhook.received.map(({ body }) => {
     const { event, event_group } = JSON.parse(body) as { event: string; event_group: string };
@@ -72,7 +74,7 @@ const alerts = (): readonly unknown[] =>
   });
 
 it.each(Object.entries(CALLERS))(
-  'a batch that crosses the soft budget of its %s sends one alert, without a further call',
+  'two batches, each above the soft budget of their %s, send one alert in total',
   async (group, create) => {
     const { key, headers = {} } = await create(`soft-${group}`);
     const content = `${lineFor('assistant')}\n`;

@@ -17,7 +17,7 @@ describe('budgets', () => {
     expect(status).toBe(200);
     expect(body).toMatchObject({ ...draft, max_parallel_requests: 3, created_by: 'default_user_id' });
     expect(String(body['budget_reset_at'])).toMatch(/T00:00:00\.000Z$/);
-    expect((await post('/budget/info', { budgets: ['b1', 'none'] })).body).toEqual([body]);
+    expect((await post('/budget/info', { budgets: ['b1', 'nope'] })).body).toEqual([body]);
     expect((await get('/budget/list')).body).toEqual([body]);
   });
 
@@ -35,7 +35,7 @@ describe('budgets', () => {
     };
     expect(await valueOf('b1', 'max_budget')).toBe(10);
     expect(await valueOf('b1', 'max_parallel_requests')).toBe(3);
-    expect(await valueOf('none', 'max_budget')).toBeNull();
+    expect(await valueOf('nope', 'max_budget')).toBeNull();
   });
 
   it('budgets.update 200: a changed budget, or null for an unknown budget; 400: an invalid change, no id', async () => {
@@ -47,7 +47,7 @@ describe('budgets', () => {
       budget_duration: null,
       budget_reset_at: null,
     });
-    expect(await post('/budget/update', { budget_id: 'none' })).toEqual({ status: 200, body: null });
+    expect(await post('/budget/update', { budget_id: 'nope' })).toEqual({ status: 200, body: null });
     expect((await post('/budget/update', { budget_id: 'b1', max_budget: -1 })).status).toBe(400);
     for (const id of [undefined, null, '', ' '])
       expect(await post('/budget/update', { budget_id: id, max_budget: 1 })).toEqual(
@@ -66,7 +66,7 @@ describe('budgets', () => {
 });
 
 describe('tags', () => {
-  const tagNotFound = { status: 404, body: { detail: 'Tag none not found' } };
+  const tagNotFound = { status: 404, body: { detail: 'Tag nope not found' } };
 
   it('tags.create, tags.info, tags.list 200: a tag with a budget', async () => {
     const draft = { name: 't1', description: 'd', models: ['demo'] };
@@ -85,9 +85,9 @@ describe('tags', () => {
     expect((await post('/tag/update', { name: 't1', description: 'new' })).body).toMatchObject({
       tag: { name: 't1', description: 'new', models: ['demo'] },
     });
-    expect(await post('/tag/info', { names: ['t1', 'none'] })).toEqual(tagNotFound);
-    expect(await post('/tag/update', { name: 'none' })).toEqual(tagNotFound);
-    expect(await post('/tag/delete', { name: 'none' })).toEqual(tagNotFound);
+    expect(await post('/tag/info', { names: ['t1', 'nope'] })).toEqual(tagNotFound);
+    expect(await post('/tag/update', { name: 'nope' })).toEqual(tagNotFound);
+    expect(await post('/tag/delete', { name: 'nope' })).toEqual(tagNotFound);
     expect((await post('/tag/delete', { name: 't1' })).body).toEqual({ message: 'Tag t1 deleted successfully' });
     expect((await get('/tag/list')).body).toEqual([]);
   });

@@ -38,8 +38,8 @@ export async function startCatalogServer(
     credential = null,
   }: { readonly freeTier?: FreeTier; readonly credential?: string | null } = {},
 ): Promise<{ url: string; close(): Promise<void> }> {
-  // The catalog operations use no other part of the platform.
   const catalogResults = createCatalogResultCache(catalog);
+  // The operations of these routes use no other part of the platform.
   const platform = { catalog, catalogResults, patterns: createPatternCompiler(), freeTier } as unknown as Platform;
   const serve = serveRows({
     rows: [...catalogRoutes(), ...freeTierRoutes],

@@ -9,6 +9,7 @@ let scheduled: TestApp;
 /** Reloads on request only. Its source fails until a test changes the source's answer. */
 let unscheduled: TestApp;
 
+/** Rows of a price map. A map with less than half as many models as the current catalog is refused. */
 const manyRows = (count: number) =>
   Object.fromEntries(
     Array.from({ length: count }, (_, index) => [

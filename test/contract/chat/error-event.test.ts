@@ -56,6 +56,7 @@ it('an error event in the last chunk of a stream does not block later calls', as
     (await streaming.promise)();
     expect(await stream.text()).toContain('overloaded');
     upstream.answer((response) => response.writeHead(200, { 'content-type': 'application/json' }).end(COMPLETION));
+    // A connection that is destroyed but stays in the pool would keep one of these calls waiting.
     const later = await Promise.all(Array.from({ length: 6 }, async () => (await ask()).status));
     expect(later).toEqual([200, 200, 200, 200, 200, 200]);
   }

@@ -98,9 +98,9 @@ describe('models.list', () => {
     await app.call('POST', '/team/new', { team_id: 'team-2', models: ['demo'] });
     const listed = { object: 'list', data: [model('demo')] };
     expect(await read('/v1/models?team_id=team-2')).toEqual({ status: 200, body: listed });
-    expect(await read('/v1/models?team_id=none')).toEqual({
+    expect(await read('/v1/models?team_id=nope')).toEqual({
       status: 404,
-      body: { detail: 'Team not found, passed team_id=none' },
+      body: { detail: 'Team not found, passed team_id=nope' },
     });
     const response = await app.call('POST', '/key/generate', { models: ['demo'] });
     const { key } = (await response.json()) as { key: string };

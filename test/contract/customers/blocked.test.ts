@@ -57,6 +57,7 @@ const refusal = (id: string) => ({
 });
 
 const messages = [{ role: 'user', content: 'hi' }];
+/** `noul` is the wire name of a yes-or-no question. */
 const questions = { late: { type: 'noul', instructions: 'Is it late?' } };
 
 async function send(path: string, body: object, headers: Record<string, string> = {}) {

@@ -6,7 +6,7 @@ const { get, post } = tenancyClient();
 describe.each(['/customer', '/end_user'])('customers at %s', (path) => {
   // Each path has customers of its own.
   const id = `c${path.length}`;
-  const notFound = (param: string, customerId = 'none') =>
+  const notFound = (param: string, customerId = 'nope') =>
     envelope(404, `End User Id=${customerId} does not exist in db`, 'not_found', param);
 
   it('customers.create, customers.info, customers.list 200: a customer with a budget', async () => {
@@ -21,12 +21,12 @@ describe.each(['/customer', '/end_user'])('customers at %s', (path) => {
   it('customers.create 400: a taken id, an unknown budget', async () => {
     const message = `Customer already exists, passed user_id=${id}. Please pass a new user_id.`;
     expect(await post(`${path}/new`, { user_id: id })).toEqual(envelope(400, message, 'bad_request', 'user_id'));
-    expect((await post(`${path}/new`, { user_id: 'x', budget_id: 'none' })).status).toBe(400);
+    expect((await post(`${path}/new`, { user_id: 'x', budget_id: 'nope' })).status).toBe(400);
     expect((await get(`${path}/info?end_user_id=x`)).status).toBe(404);
   });
 
   it('customers.create 422: a budget together with limits', async () => {
-    expect(await post(`${path}/new`, { user_id: 'x', budget_id: 'none', max_budget: 1 })).toEqual({
+    expect(await post(`${path}/new`, { user_id: 'x', budget_id: 'nope', max_budget: 1 })).toEqual({
       status: 422,
       body: {
         detail: [{ type: 'value_error', loc: ['body'], msg: 'Value error, Set either budget_id or limits, not both.' }],
@@ -36,7 +36,7 @@ describe.each(['/customer', '/end_user'])('customers at %s', (path) => {
   });
 
   it('customers.info 404: an unknown customer; 422: no id; customers.create 422: an unknown region', async () => {
-    expect(await get(`${path}/info?end_user_id=none`)).toEqual(notFound('end_user_id'));
+    expect(await get(`${path}/info?end_user_id=nope`)).toEqual(notFound('end_user_id'));
     expect((await get(`${path}/info`)).status).toBe(422);
     expect((await post(`${path}/new`, { user_id: 'x', allowed_model_region: 'mars' })).status).toBe(422);
   });
@@ -45,7 +45,7 @@ describe.each(['/customer', '/end_user'])('customers at %s', (path) => {
     const { body } = await post(`${path}/update`, { user_id: id, max_budget: 9, alias: 'Z' });
     expect(body).toMatchObject({ alias: 'Z', default_model: 'demo', litellm_budget_table: { max_budget: 9 } });
     expect((await post(`${path}/update`, { user_id: id, max_budget: -1 })).status).toBe(400);
-    expect(await post(`${path}/update`, { user_id: 'none' })).toEqual(notFound('user_id'));
+    expect(await post(`${path}/update`, { user_id: 'nope' })).toEqual(notFound('user_id'));
   });
 
   it('customers.block 200: concurrent requests for one unknown customer', async () => {
@@ -64,14 +64,14 @@ describe.each(['/customer', '/end_user'])('customers at %s', (path) => {
         { user_id: fresh, blocked: true },
       ],
     });
-    expect((await post(`${path}/unblock`, { user_ids: [id, 'none'] })).body).toMatchObject({
+    expect((await post(`${path}/unblock`, { user_ids: [id, 'nope'] })).body).toMatchObject({
       unblocked_users: [{ user_id: id, blocked: false }],
     });
   });
 
   it('customers.delete 404: no customer is deleted if one is unknown; 200: a known customer', async () => {
-    expect(await post(`${path}/delete`, { user_ids: [id, 'none'] })).toEqual(
-      envelope(404, 'End User Id(s)=none do not exist in db', 'not_found', 'user_ids'),
+    expect(await post(`${path}/delete`, { user_ids: [id, 'nope'] })).toEqual(
+      envelope(404, 'End User Id(s)=nope do not exist in db', 'not_found', 'user_ids'),
     );
     expect((await post(`${path}/delete`, { user_ids: [id] })).body).toMatchObject({ deleted_customers: 1 });
     expect(await get(`${path}/info?end_user_id=${id}`)).toEqual(notFound('end_user_id', id));

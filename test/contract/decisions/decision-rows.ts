@@ -8,6 +8,7 @@ const questions = [
   },
   { type: 'score', name: 'anger', instructions: 'how?', levels: [{ label: 'none' }, { label: 'lots' }] },
 ];
+/** `questions` in the named-map format. `noul` is the wire name of a yes-or-no question, and of its probability. */
 export const questionsByName = {
   ok: { type: 'noul', instructions: 'is it fine?' },
   team: { type: 'choice', instructions: 'who?', criteria: { true: null, ops: 'o' } },

@@ -17,6 +17,7 @@ beforeAll(async () => {
     response.writeHead(isDown ? 500 : 200, { 'content-type': 'application/json' });
     const answers = Object.keys(call['questions'] as object).map((name) => [
       name,
+      // `noul` is the wire name of a yes-or-no question, and of the probability of yes.
       name === 'up' ? CHOICE : { type: 'noul', noul: 1 },
     ]);
     response.end(

@@ -38,7 +38,10 @@ async function decide(model: string, answer: string, questions: readonly object[
   return { status: response.status, body: (await response.json()) as Readonly<Record<string, unknown>> };
 }
 
-/** Answer in the named-map format: numbers as JSON text, which may be invalid. */
+/**
+ * Answer in the named-map format: numbers as JSON text, which may be invalid. `noul` is the probability of yes.
+ * `share` is the probability and the confidence of the option `a`.
+ */
 const namedMapAnswer = (noul: string, share: string, tokens = '1'): string =>
   `{"answers":{"p":{"type":"noul","noul":${noul}},"c":{"type":"choice","choice":"a","confidence":${share},` +
   `"probabilities":{"a":${share},"b":0}}},"usage":{"input_tokens":${tokens},"output_tokens":1}}`;

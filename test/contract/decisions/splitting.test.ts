@@ -43,7 +43,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** Answers each question with a thousandth of the number in its name. */
+/** Answers each question with a thousandth of the number in its name as the probability of yes (`noul`). */
 function sendAnswers(response: ServerResponse, { questions }: UpstreamRequest): void {
   open -= 1;
   response.writeHead(200, { 'content-type': 'application/json' });

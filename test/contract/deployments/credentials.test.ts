@@ -50,8 +50,8 @@ it('credentials.create 404: an unknown model; 409: a taken name; 422: missing me
   expect(await post('/credentials', C1)).toEqual(
     envelope(409, "Credential 'c1' already exists. Update it with PATCH /credentials/c1, or delete it first."),
   );
-  expect(await post('/credentials', { credential_name: 'x', model_id: 'none', credential_info: {} })).toEqual(
-    envelope(404, 'Model not found. Got model id: none'),
+  expect(await post('/credentials', { credential_name: 'x', model_id: 'nope', credential_info: {} })).toEqual(
+    envelope(404, 'Model not found. Got model id: nope'),
   );
   const faultOf = async (body: object) => {
     const { status, body: answer } = await post('/credentials', body);
@@ -76,7 +76,7 @@ it('credentials.list 200, credentials.get 200: secrets are masked; credentials.g
     body: { success: true, credentials: [MASKED_C1, { credential_name: 'c/2' }] },
   });
   expect(await get('/credentials/by_name/c1')).toEqual({ status: 200, body: MASKED_C1 });
-  expect(await get('/credentials/by_name/none')).toEqual(notFound('none'));
+  expect(await get('/credentials/by_name/nope')).toEqual(notFound('nope'));
 });
 
 it('credentials.ofModel 200: the masked credential of a model; 404: an unknown model', async () => {
@@ -89,7 +89,7 @@ it('credentials.ofModel 200: the masked credential of a model; 404: an unknown m
       credential_values: { api_key: 'sk****-1', api_base: 'http://127.0.0.1:1/v1' },
     },
   });
-  expect(await get('/credentials/by_model/none')).toEqual(envelope(404, 'Model not found. Got model id: none'));
+  expect(await get('/credentials/by_model/nope')).toEqual(envelope(404, 'Model not found. Got model id: nope'));
 });
 
 it('credentials.update 200: merges values; 404: an unknown credential; 422: a wrong type', async () => {
@@ -102,7 +102,7 @@ it('credentials.update 200: merges values; 404: an unknown credential; 422: a wr
   });
   // The provider of the model has no default address.
   expect(await statusOf('named')).toBe(503);
-  expect(await patch('none', { credential_values: {} })).toEqual(notFound('none'));
+  expect(await patch('nope', { credential_values: {} })).toEqual(notFound('nope'));
   expect((await patch('c1', { credential_values: 'x' })).status).toBe(422);
 });
 

@@ -89,8 +89,8 @@ describe('stored models', () => {
     expect(await create('x', 'x', { ...DEMO, api_key: 'os.environ/NOT_SET' })).toEqual(
       valueError('the environment variable NOT_SET is not set', 'litellm_params', 'api_key'),
     );
-    expect(await create('x', 'x', { ...DEMO, litellm_credential_name: 'none' })).toEqual(
-      valueError('the credential none does not exist', 'litellm_params', 'litellm_credential_name'),
+    expect(await create('x', 'x', { ...DEMO, litellm_credential_name: 'nope' })).toEqual(
+      valueError('the credential nope does not exist', 'litellm_params', 'litellm_credential_name'),
     );
     expect(await patch('x', { litellm_params: { rpm: 1 } })).toEqual(notFound('x'));
   });
@@ -123,7 +123,7 @@ describe('stored models', () => {
     const authError = (message: string) => envelope(400, message, 'auth_error', 'None');
     const update = (body: object) => post('/model/update', { litellm_params: DEMO, ...body });
     expect(await update({})).toEqual(authError('Authentication Error, model_info not provided'));
-    expect(await update({ model_info: { id: 'none' } })).toEqual(authError('Authentication Error, model not found'));
+    expect(await update({ model_info: { id: 'nope' } })).toEqual(authError('Authentication Error, model not found'));
     expect(await update({ model_info: { id: 'filed-1' } })).toEqual(authError("Can't edit model. Model in config."));
     expect((await update({ model_info: { id: 7 } })).status).toBe(422);
   });
@@ -138,7 +138,7 @@ describe('stored models', () => {
     expect(changed.status).toBe(200);
     expect(changed.body['litellm_params']).toEqual({ api_key: 'os****EY', model: 'demo', tpm: 7, timeout: 30 });
     expect(await patch('filed-1', { litellm_params: { tpm: 9 } })).toEqual(FILE_MODEL_REFUSED);
-    expect(await patch('none', { litellm_params: { tpm: 9 } })).toEqual(notFound('none'));
+    expect(await patch('nope', { litellm_params: { tpm: 9 } })).toEqual(notFound('nope'));
     expect((await patch('id-1', { litellm_params: 'x' })).status).toBe(422);
     expect((await patch('id-1', { litellm_params: { timeout: 'x' } })).status).toBe(422);
   });
@@ -164,7 +164,7 @@ describe('stored models', () => {
       expect(await post(`/model/${name}`, { model_id: 'filed-1' })).toEqual(FILE_MODEL_REFUSED);
       expect((await post(`/model/${name}`, { model_id: 'id-1' }, '')).status).toBe(401);
       expect(await post(`/model/${name}`, { model_id: 'id-1' }, await key({}))).toEqual(refused(ADMINS_ONLY));
-      expect(await post(`/model/${name}`, { model_id: 'none' })).toEqual(notFound('none'));
+      expect(await post(`/model/${name}`, { model_id: 'nope' })).toEqual(notFound('nope'));
       expect(await post(`/model/${name}`, { id: 'id-1' })).toEqual(missing('model_id'));
     },
   );

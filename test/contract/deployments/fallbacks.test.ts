@@ -48,7 +48,7 @@ it('fallbacks.set 200: calls use the list immediately; a second write replaces i
 });
 
 it('fallbacks.set 404: an unknown model; 400: unknown fallbacks, the model itself, a model of the file', async () => {
-  expect(await setFallbacks('none', ['works'])).toEqual(detail(404, "Model 'none' not found in router"));
+  expect(await setFallbacks('nope', ['works'])).toEqual(detail(404, "Model 'nope' not found in router"));
   expect(await setFallbacks('away', ['works', 'a', 'b'])).toEqual(
     detail(400, 'Fallback models not found in router: a, b'),
   );

@@ -69,7 +69,7 @@ it('health.testConnection 401: no key; 403: a user key; 422: no model, an unknow
     status: 422,
     body: { detail: [{ type: 'missing', loc: ['body', 'litellm_params', 'model'], msg: 'Field required' }] },
   });
-  expect((await testModel({ litellm_params: { model: 'demo', litellm_credential_name: 'none' } })).status).toBe(422);
+  expect((await testModel({ litellm_params: { model: 'demo', litellm_credential_name: 'nope' } })).status).toBe(422);
 });
 
 it('health.history 200, newest first; health.latest 200, by deployment', async () => {

@@ -60,7 +60,7 @@ describe('pages of models', () => {
     expect(await pageOf('')).toEqual({ status: 200, ids: ['filed-1', 'a', 'b', 'c'], total: 4 });
     expect(await pageOf('?page=2&size=3')).toEqual({ status: 200, ids: ['c'], total: 4 });
     expect(await pageOf('?page=9')).toEqual({ status: 200, ids: [], total: 4 });
-    expect(await pageOf('?model=none')).toEqual({ status: 200, ids: [], total: 0 });
+    expect(await pageOf('?model=nope')).toEqual({ status: 200, ids: [], total: 0 });
   });
 
   it.each([
@@ -68,7 +68,7 @@ describe('pages of models', () => {
     ['search=BETA', ['b']],
     ['access_group=beta', ['a']],
     ['wildcard_only=true', []],
-    // The admin key, which created the models, has no user.
+    // Models that the caller's user created. A caller with the admin key has no user id, so no model matches.
     ['user_models_only=true', []],
     ['sortBy=model_name', ['a', 'c', 'b', 'filed-1']],
     ['sortBy=model_name&sortOrder=desc', ['filed-1', 'b', 'a', 'c']],

@@ -61,7 +61,7 @@ describe('an administrator of a team', () => {
   it('cannot change models of other teams, public models, or team models by other authors', async () => {
     expect(await createModel('x', 'x', 'k', { info: { team_id: 'blue' }, callerKey: keys.redAdmin })).toEqual(REFUSED);
     expect(await createModel('x', 'x', 'k', { callerKey: keys.redAdmin })).toEqual(REFUSED);
-    for (const id of ['common', 'own', 'filed-1', 'filed-2', 'none']) {
+    for (const id of ['common', 'own', 'filed-1', 'filed-2', 'nope']) {
       expect(await patch(id, { litellm_params: { api_base: 'https://taken.example/v1' } })).toEqual(REFUSED);
       expect(await post('/model/delete', { id }, keys.redAdmin)).toEqual(REFUSED);
       expect(await post('/model/block', { model_id: id }, keys.redAdmin)).toEqual(REFUSED);

@@ -99,13 +99,13 @@ describe('a model of a team', () => {
   it('models.info, models.page 403: another team; 404: an unknown team', async () => {
     for (const path of ['/model/info', '/v2/model/info']) {
       expect((await get(`${path}?teamId=red`, keys.blue)).status).toBe(403);
-      expect((await get(`${path}?teamId=none`)).status).toBe(404);
+      expect((await get(`${path}?teamId=nope`)).status).toBe(404);
     }
   });
 
   it('deployments.create 400: an unknown team', async () => {
-    expect(await createModel('x', 'x', 'k', { info: { team_id: 'none' } })).toEqual(
-      envelope(400, 'Team not found, passed team_id=none'),
+    expect(await createModel('x', 'x', 'k', { info: { team_id: 'nope' } })).toEqual(
+      envelope(400, 'Team not found, passed team_id=nope'),
     );
   });
 

@@ -8,14 +8,14 @@ const NOT_ENABLED = "Set `'STORE_MODEL_IN_DB='True'` in your env to enable this 
 it('deployments.create 400, deployments.delete 400: models are not stored', async () => {
   const refusal = envelope(400, NOT_ENABLED, 'invalid_request_error');
   expect(await post('/model/new', { model_name: 'x', litellm_params: { model: 'demo' } })).toEqual(refusal);
-  expect(await post('/model/delete', { id: 'none' })).toEqual(refusal);
+  expect(await post('/model/delete', { id: 'nope' })).toEqual(refusal);
 });
 
 it('deployments.update 400, deployments.patch 400: no model can be changed', async () => {
-  expect(await post('/model/update', { model_info: { id: 'none' } })).toEqual(
+  expect(await post('/model/update', { model_info: { id: 'nope' } })).toEqual(
     envelope(400, 'Authentication Error, model not found', 'auth_error', 'None'),
   );
-  expect(await send('PATCH', '/model/none/update', { litellm_params: { rpm: 1 } })).toEqual(
+  expect(await send('PATCH', '/model/nope/update', { litellm_params: { rpm: 1 } })).toEqual(
     envelope(400, 'Model updates only supported for DB-stored models', 'validation_error'),
   );
 });

@@ -166,8 +166,8 @@ describe('files.create', () => {
 
   it('400: an unknown model', async () => {
     const message =
-      '/files: Invalid model name passed in model=none. Call `/v1/models` to view available models for your key.';
-    const response = await send(app, 'POST', '/v1/files', { body: formOf({ purpose: 'x', model: 'none' }) });
+      '/files: Invalid model name passed in model=nope. Call `/v1/models` to view available models for your key.';
+    const response = await send(app, 'POST', '/v1/files', { body: formOf({ purpose: 'x', model: 'nope' }) });
     expect(await answerOf(response)).toEqual(refusal(400, message, { repeats: true }));
   });
 
@@ -334,7 +334,7 @@ describe('files.list', () => {
     expect(await list('?limit=2')).toEqual(page(ids.slice(0, 2), true));
     expect(await list(`?limit=2&after=${ids[1]}`)).toEqual(page(ids.slice(2), false));
     expect(await list('?order=asc&purpose=evals')).toEqual(page([ids[2], ids[0]], false));
-    expect(await list('?purpose=none')).toEqual(page([], false));
+    expect(await list('?purpose=nope')).toEqual(page([], false));
     expect(upstream.received.length).toBe(requestsBefore);
   });
 

@@ -41,7 +41,7 @@ describe.each(ROUTES_OF_A_FILE)('$row', ({ method, pathEnd }) => {
     const member = await newKey(app, { team_id: 'a-team' });
     const requestsBefore = upstream.received.length;
     for (const key of [stranger, member]) expect(await answerOf(await ask(id, { key }))).toEqual(noFile(id));
-    expect(await answerOf(await ask('file-none', { key: owner }))).toEqual(noFile('file-none'));
+    expect(await answerOf(await ask('file-nope', { key: owner }))).toEqual(noFile('file-nope'));
     expect(upstream.received.length).toBe(requestsBefore);
   });
 

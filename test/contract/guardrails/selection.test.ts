@@ -42,7 +42,7 @@ async function blockingGuardrails(members: object, headers: Record<string, strin
 }
 
 describe('selection of guardrails', () => {
-  it('default guardrails always run; the request and its metadata add others', async () => {
+  it('default guardrails run without being named; the request and its metadata add others', async () => {
     expect(await blockingGuardrails({})).toEqual(['always']);
     expect(await blockingGuardrails({ guardrails: ['first'] })).toEqual(['first', 'always']);
     expect(await blockingGuardrails({ guardrails: [{ first: {} }] })).toEqual(['first', 'always']);

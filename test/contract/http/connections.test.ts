@@ -94,7 +94,7 @@ describe('max_connections', () => {
     expect(await ask(second, chat(server.app.adminKey))).toBe(OK);
   });
 
-  it('once half of the limit is used, allows one address a quarter of the limit in connections without a known key', async () => {
+  it('once half of the limit is used, allows each address a quarter of the limit in connections without a known key', async () => {
     const server = await startWithLimit(16);
     // Seven connections and the one that reads the counts are half of the limit.
     // Below half, an address may have more than a quarter.
@@ -126,6 +126,7 @@ describe('max_connections', () => {
     expect(await allOf(openSocket(behindProxy))).toBe(REFUSED);
     expect(await behindProxy.counts()).toEqual(expectedCounts(8, 1, 0));
 
+    // The environment variable takes precedence over the limit of 8 in the file.
     const unlimited = await startWithLimit(8, { LENSGATE_MAX_CONNECTIONS: '0' });
     for (let nth = 0; nth < 20; nth += 1) expect(await ask(openSocket(unlimited), LIVENESS)).toBe(OK);
     expect(await unlimited.counts()).toEqual(expectedCounts(21, 0, 0));

@@ -33,6 +33,7 @@ it('metrics.read 200: the text format of Prometheus, without a key', async () =>
     ['lensgate_connections_refused_total{limit="network"}', 0],
     ['lensgate_budget_reservations', 0],
     ['lensgate_catalog_entries', expect.any(Number)],
+    // Prices of the built-in price map that look like unit mistakes.
     ['lensgate_catalog_quarantined_prices', 3],
     ['lensgate_upstream_calls_waiting', 0],
     ['lensgate_upstream_connections_limit', 256],

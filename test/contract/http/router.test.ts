@@ -120,7 +120,7 @@ describe('a request', () => {
     ['/mixed/fixed', 'fixed'],
     ['/mixed/a/b', 'wildcard a/b'],
     ['/mixed/fixed/b', 'wildcard fixed/b'],
-  ])('matches the most specific path in any order of the rows: %s', async (path, value) => {
+  ])('matches the most specific path, although less specific rows come first: %s', async (path, value) => {
     const { status, body } = await ask(path);
     expect([status, body]).toEqual([200, value]);
   });

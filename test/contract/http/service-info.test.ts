@@ -8,7 +8,7 @@ const { app, get } = tenancyClient({
   config: {
     general_settings: { demo_model: false },
     model_list: [demo('a'), demo('b'), demo('b'), demo('hidden')],
-    litellm_settings: { public_model_groups: ['b', 'a', 'none'] },
+    litellm_settings: { public_model_groups: ['b', 'a', 'nope'] },
   },
 });
 

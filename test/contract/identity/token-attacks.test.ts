@@ -101,7 +101,7 @@ describe('the team and the user of a token', () => {
     expect(await send(await token({ sub: 'anna', groups: ['shut'] }))).toEqual(
       envelope(401, blocked, 'auth_error', 'None'),
     );
-    expect((await send(await token({ sub: 'anna', groups: ['none'] }))).status).toBe(404);
+    expect((await send(await token({ sub: 'anna', groups: ['unknown-team'] }))).status).toBe(404);
   });
 
   it('one user is created for concurrent tokens of new subjects with the same email', async () => {
@@ -148,7 +148,7 @@ describe('a token of a megabyte', () => {
 });
 
 describe('the key set of an issuer', () => {
-  /** Starts an issuer and an app that accepts its tokens, and runs `check`. First, `prepare` changes the issuer. */
+  /** Starts an issuer, changes it with `prepare`, starts an app that accepts its tokens, and runs `check`. */
   async function withIssuer(
     prepare: (ownIssuer: Issuer) => void,
     check: (ownIssuer: Issuer, server: TestApp) => Promise<void>,

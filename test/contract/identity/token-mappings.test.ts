@@ -175,7 +175,7 @@ describe('a token that is mapped to a key', () => {
   it('follows changes of its mapping and its key immediately: another key, inactive, blocked, deleted', async () => {
     const [firstKey, secondKey] = [await newKey({ models: ['demo'] }), await newKey({ models: ['other'] })];
     const id = await newMapping('moving', firstKey);
-    const token = await tokenOf({ client_id: 'moving', sub: 'someone-else', team: 'none' });
+    const token = await tokenOf({ client_id: 'moving', sub: 'someone-else', team: 'unknown-team' });
     const statuses = async () => [(await call(token)).status, (await call(token, 'other')).status];
     expect(await statuses()).toEqual([200, 403]);
     await post('/jwt/key/mapping/update', { id, key: secondKey });

@@ -77,8 +77,8 @@ describe('scopes of a token', () => {
   });
 });
 
-describe('an unknown team in a token', () => {
-  it('is created once by concurrent requests', async () => {
+describe('an unknown team', () => {
+  it('in concurrent tokens is created once', async () => {
     const tokens = await Promise.all(
       ['anna', 'bert', 'cleo'].map((sub) => firstIssuer.token({ sub, scope: 'reader', groups: ['new-team'] }, ES)),
     );
@@ -87,7 +87,7 @@ describe('an unknown team in a token', () => {
     expect([info.status, await info.json()]).toMatchObject([200, { team_id: 'new-team' }]);
   });
 
-  it('is not created by the team header', async () => {
+  it('in the team header is not created', async () => {
     const token = await firstIssuer.token({ sub: 'anna', scope: 'reader', groups: ['new-team'] }, ES);
     const headers = { authorization: `Bearer ${token}`, 'x-gateway-team-id': 'header-team' };
     expect((await app.call('GET', '/v1/models', undefined, headers)).status).toBe(403);

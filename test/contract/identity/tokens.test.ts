@@ -145,7 +145,7 @@ describe('the bearer of a token', () => {
     const token = await tokenOf({
       sub: 'bert',
       email: 'Bert@example.org',
-      groups: ['none', 'blue', 'red'],
+      groups: ['unknown-team', 'blue', 'red'],
       customer: 'c1',
     });
     const answer = await send(token, '/v1/chat/completions', { ...chat(), user: 'forged' });

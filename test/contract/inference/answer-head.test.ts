@@ -33,6 +33,7 @@ const OPENAI_LIMITS = {
   'x-ratelimit-remaining-tokens': '29000',
   'x-ratelimit-reset-tokens': '6s',
 };
+// The reset has no header in the answer: it is a point in time, and that of OpenAI is a duration.
 const ANTHROPIC_LIMITS = {
   'anthropic-ratelimit-requests-limit': '50',
   'anthropic-ratelimit-requests-remaining': '49',

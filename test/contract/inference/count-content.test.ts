@@ -131,7 +131,7 @@ describe('content.generate: counting tokens', () => {
     });
   });
 
-  it('400, 403, 404: no contents, a model that the key may not call, an unknown model', async () => {
+  it('400, 403, 404: no contents, a model that the key may not call, a model unknown to the gateway or the upstream', async () => {
     expect(await call('POST', '/v1beta/models/demo:countTokens', {})).toEqual(
       refusal(400, 'INVALID_ARGUMENT', "/countTokens: Missing required parameter: 'contents'."),
     );

@@ -104,8 +104,8 @@ describe.each(MEDIA_ROWS)(
     });
 
     it('400: an unknown model', async () => {
-      const message = `${path}: Invalid model name passed in model=none. Call \`/v1/models\` to view available models for your key.`;
-      expect(await answerOf(await ask({ body: body('none') }))).toEqual(
+      const message = `${path}: Invalid model name passed in model=nothing. Call \`/v1/models\` to view available models for your key.`;
+      expect(await answerOf(await ask({ body: body('nothing') }))).toEqual(
         refusal(400, message, path.startsWith('/audio') ? { type: 'None', param: 'None' } : {}),
       );
     });

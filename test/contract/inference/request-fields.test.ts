@@ -274,6 +274,7 @@ describe('gateway fields', () => {
   it.each(REFUSALS)('that are not allowed cause a 400, without an upstream call: %j', async (body, param, reason) => {
     const firstIndex = setup.upstream.received.length;
     const error = `/chat/completions: The parameter '${param}' cannot be honoured: ${reason}.`;
+    // As in the reference, `provider_specific_fields` repeats an error about a switch for router tests.
     const repeatedError = param.startsWith('mock_testing') ? { provider_specific_fields: { error } } : {};
     expect(await setup.ask({ model: 'one', ...body })).toEqual(
       refused(400, { message: error, type: 'invalid_request_error', param, ...repeatedError }),

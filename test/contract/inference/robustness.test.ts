@@ -202,7 +202,7 @@ describe.each(UPSTREAMS)('an upstream whose answers are %s', (model, provider, n
     expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'CLIENT_GONE' } }]);
   });
 
-  it('answers a request with ten thousand messages completely', async () => {
+  it('receives all of the ten thousand messages of a request', async () => {
     upstream.answer((response) => response.end(JSON.stringify(wire.whole('words'))));
     const messages = Array.from({ length: 10_000 }, (_, index) => ({
       role: index % 2 === 0 ? 'user' : 'assistant',

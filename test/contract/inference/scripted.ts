@@ -17,7 +17,7 @@ export interface ScriptedApp {
   readonly upstream: FaultServer;
   /**
    * Sets the answers of upstream models, in order. A number is a status, an object is an error with status 400. The
-   * last answer of a model repeats.
+   * last answer of a model repeats. A model without answers in the script answers 200.
    */
   plan(script: Record<string, readonly (number | object)[]>): void;
   /** Replaces the script by a handler until the next `plan`. */

@@ -229,7 +229,7 @@ describe.each(CHANGE_ROUTES)('%s', (operation, path) => {
       );
   });
 
-  it(`${operation} 401 and 403: an unknown key, and every role but proxy administrator`, async () => {
+  it(`${operation} 401: an unknown caller, a caller without a user; 403: a read-only caller, a user who does not own the key`, async () => {
     const key = await newKey();
     expect(await post(path, { key }, UNKNOWN_KEY)).toEqual(unknownKey(UNKNOWN_KEY));
     const authError = { type: 'auth_error', param: 'None' };
@@ -309,7 +309,7 @@ describe('keys.delete', () => {
       });
   });
 
-  it('keys.delete 401 and 403: an unknown key, and every role but proxy administrator', async () => {
+  it('keys.delete 401: an unknown caller, a caller without a user; 403: a read-only caller, a user who does not own the key', async () => {
     const key = await newKey();
     expect(await post('/key/delete', { keys: [key] }, UNKNOWN_KEY)).toEqual(unknownKey(UNKNOWN_KEY));
     for (const user_role of ['internal_user_viewer', 'proxy_admin_viewer'])

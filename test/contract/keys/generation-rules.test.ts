@@ -36,6 +36,7 @@ describe('default_key_generate_params and upperbound_key_generate_params', () =>
     const days = (Date.parse(String(body['expires'])) - Date.now()) / 86_400_000;
     expect(Math.round(days)).toBe(30);
     const draft = { max_budget: 1, models: ['x'], metadata: { a: 1 }, tpm_limit: 1, rpm_limit: 0, duration: '1h' };
+    // The answer shows the duration as the time `expires`.
     expect((await post('/key/generate', draft)).body).toMatchObject({ ...draft, duration: null });
   });
 
@@ -126,8 +127,8 @@ describe('key_generation_settings', () => {
   });
 
   it('keys.generate 400: an administrator names a team that does not exist', async () => {
-    expect(await post('/key/generate', { team_id: 'none' })).toEqual(
-      envelope(400, 'Unable to find team object in database. Team ID: none'),
+    expect(await post('/key/generate', { team_id: 'unknown' })).toEqual(
+      envelope(400, 'Unable to find team object in database. Team ID: unknown'),
     );
   });
 

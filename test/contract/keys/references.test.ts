@@ -73,9 +73,9 @@ describe('a key that names other rows', () => {
     ['organization_id', 'Organization'],
     ['project_id', 'Project'],
   ])('is refused if the row of %s does not exist', async (param, noun) => {
-    expect(await generate({ [param]: 'none' })).toEqual({
+    expect(await generate({ [param]: 'unknown' })).toEqual({
       status: 400,
-      body: { error: { message: `${noun} none does not exist.`, type: 'bad_request_error', param, code: '400' } },
+      body: { error: { message: `${noun} unknown does not exist.`, type: 'bad_request_error', param, code: '400' } },
     });
   });
 

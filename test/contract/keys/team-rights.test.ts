@@ -106,7 +106,7 @@ describe('a member of the team', () => {
       'team_member_permission_error',
       route,
     );
-  /** Routes of members if the team permits no others. */
+  /** Key routes that members may call in a team that sets no permissions. */
   const defaultRoutes = ['/key/info', '/key/health'];
 
   it('keys.generate 401, keys.generateServiceKey 401, keys.update 401: without a permission of the team', async () => {
@@ -189,8 +189,8 @@ describe('a member of the team', () => {
 
 describe('a user', () => {
   it('keys.generate 400: the caller or the user of the key is not a member of the team', async () => {
-    expect(await post('/key/generate', { team_id: 'none' }, users['admin'])).toEqual(
-      envelope(400, 'User=admin not assigned to team=none'),
+    expect(await post('/key/generate', { team_id: 'unknown' }, users['admin'])).toEqual(
+      envelope(400, 'User=admin not assigned to team=unknown'),
     );
     expect(await post('/key/generate', { team_id: 'other' }, users['admin'])).toEqual(
       envelope(400, 'User=admin not assigned to team=other'),

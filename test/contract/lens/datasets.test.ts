@@ -134,7 +134,7 @@ describe('datasets', () => {
     });
   });
 
-  it('lens.saveDataset 422, lens.buildDataset 200: a dataset has at most 200 cases', async () => {
+  it('lens.saveDataset 422, lens.buildDataset 200: a dataset has at most 200 cases, each of at most 20,000 characters', async () => {
     const id = await newDataset('full');
     const cases = Array.from({ length: 200 }, (_one, index) => aCase(`c${index}`));
     const save = (list: readonly object[]) =>

@@ -39,7 +39,7 @@ describe('reviewers of a lens', () => {
     for (const text of prompts) {
       const tags = text.match(/<\s*\/?\s*trace\b[^>]*>/gi) ?? [];
       expect(new Set(tags)).toEqual(new Set(['<trace>', '</trace>']));
-      // Each opening tag has one closing tag, so injected texts close none.
+      // A closing tag in an injected text would make the depth negative.
       const changes = tags.map((tag) => (tag === '<trace>' ? 1 : -1));
       const depthAtEnd = changes.reduce((depth, change) => Math.min(1, depth + change), 0);
       expect(depthAtEnd).toBe(0);

@@ -128,7 +128,7 @@ for (const engine of ENGINES)
       }
     });
 
-    it('that name objects of another team get the same answers as unknown ids', async () => {
+    it('that name objects without access get the same answers as unknown ids', async () => {
       const lens = String((await send('POST', '/lens', LENS)).body['id']);
       const dataset = String((await send('POST', '/lens/datasets', { name: 'd' })).body['id']);
       const record = (await send('POST', '/lens/tracing/keys', { name: 'k' })).body['record'] as Json;

@@ -192,6 +192,7 @@ describe('lenses', () => {
     expect(await send('POST', '/lens/none/cancel', {})).toEqual(NO_LENS);
     expect(await send('PATCH', '/lens/none/findings/f', { status: 'open' })).toEqual(NO_LENS);
     expect(await send('GET', '/lens/none/runs')).toEqual(NO_LENS);
+    // No route deletes a lens.
     expect((await send('DELETE', '/lens/none')).status).toBe(405);
   });
 

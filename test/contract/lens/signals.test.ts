@@ -166,7 +166,7 @@ describe('signals of traces', () => {
   });
 
   it('lens.setSignals 400: a model that is not configured', async () => {
-    expect(await send('PUT', '/lens/signals', { model: 'none' })).toEqual(
+    expect(await send('PUT', '/lens/signals', { model: 'unknown' })).toEqual(
       detail(400, 'Choose a System 1 model (evaluation mode) configured on this proxy'),
     );
   });

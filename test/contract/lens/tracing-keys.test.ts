@@ -12,7 +12,7 @@ const { send, app, key } = lensClient();
 
 const PATH = '/lens/tracing/keys';
 const CREDENTIALS_PATH = '/lens/internal/ingestion-credentials';
-const SERVICE_TOKEN = 'a-token-of-the-trace-service-of-32';
+const SERVICE_TOKEN = 'token-of-the-trace-service-0123456789';
 const detail = (status: number, text: unknown) => ({ status, body: { detail: text } });
 const ONLY_TRACES = 'This key may only send traces.';
 
@@ -107,7 +107,7 @@ describe('tracing keys', () => {
     );
   });
 
-  it('lens.createTracingKey, lens.tracingKeys, lens.deleteTracingKey 401 and 403: only for administrators', async () => {
+  it('lens.createTracingKey, lens.tracingKeys, lens.deleteTracingKey 401 and 403: only administrators read, only proxy administrators write', async () => {
     const userKey = (await key({})).key;
     const viewer = (await key({ user_role: 'proxy_admin_viewer' })).key;
     const refused = detail(403, 'Only proxy admins can configure or run Lens');

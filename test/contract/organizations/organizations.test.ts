@@ -6,7 +6,7 @@ const { send, get, post, user } = tenancyClient();
 const createOrganization = (id: string, members: object = {}) =>
   post('/organization/new', { organization_id: id, organization_alias: `Org ${id}`, ...members });
 const infoOf = async (id: string): Promise<Json> => (await get(`/organization/info?organization_id=${id}`)).body;
-const notFound = detail(404, 'Organization not found for organization_id=none');
+const notFound = detail(404, 'Organization not found for organization_id=unknown');
 
 describe('organizations', () => {
   it('organizations.create, organizations.info, organizations.infos 200: an organization with its own budget', async () => {
@@ -22,16 +22,18 @@ describe('organizations', () => {
       teams: [],
     });
     expect(await infoOf('o1')).toEqual(body);
-    expect((await post('/organization/info', { organizations: ['o1', 'none'] })).body).toEqual([body]);
+    expect((await post('/organization/info', { organizations: ['o1', 'unknown'] })).body).toEqual([body]);
   });
 
   it('organizations.create 400: a taken id, and an unknown budget', async () => {
     expect(await createOrganization('o1')).toEqual(detail(400, "Organization with id 'o1' already exists."));
-    expect(await createOrganization('o2', { budget_id: 'none' })).toEqual(detail(400, 'Budget none does not exist.'));
+    expect(await createOrganization('o2', { budget_id: 'unknown' })).toEqual(
+      detail(400, 'Budget unknown does not exist.'),
+    );
   });
 
   it('organizations.info 404: an unknown organization; 422: no id', async () => {
-    expect(await get('/organization/info?organization_id=none')).toEqual(notFound);
+    expect(await get('/organization/info?organization_id=unknown')).toEqual(notFound);
     expect((await get('/organization/info')).status).toBe(422);
   });
 
@@ -60,7 +62,7 @@ describe('organizations', () => {
     });
     const negativeBudget = { organization_id: 'o1', max_budget: -1 };
     expect((await send('PATCH', '/organization/update', negativeBudget)).status).toBe(400);
-    expect(await send('PATCH', '/organization/update', { organization_id: 'none' })).toEqual(notFound);
+    expect(await send('PATCH', '/organization/update', { organization_id: 'unknown' })).toEqual(notFound);
   });
 
   it('organizations.create 422, organizations.update 400: invalid members change nothing', async () => {
@@ -103,7 +105,7 @@ describe('organizations', () => {
     });
     const existingMember = { user_id: 'om1', role: 'org_admin' };
     expect(await add('o1', existingMember)).toEqual(detail(400, 'User already in organization. Member: user_id=om1'));
-    expect(await add('none', existingMember)).toEqual(notFound);
+    expect(await add('unknown', existingMember)).toEqual(notFound);
   });
 
   it('an administrator of an organization creates teams in it and adds members', async () => {
@@ -130,13 +132,13 @@ describe('organizations', () => {
     ] as const) {
       const refused = detail(400, 'User zzz is not a member of organization o1.');
       expect(await send(method, path, { organization_id: 'o1', user_id: 'zzz' })).toEqual(refused);
-      expect(await send(method, path, { organization_id: 'none', user_id: 'om1' })).toEqual(notFound);
+      expect(await send(method, path, { organization_id: 'unknown', user_id: 'om1' })).toEqual(notFound);
     }
   });
 
   it('organizations.delete 200: without teams; 400: with teams; 404: an unknown organization', async () => {
     const remove = (...ids: readonly string[]) => send('DELETE', '/organization/delete', { organization_ids: ids });
-    expect(await remove('seen', 'none')).toEqual(notFound);
+    expect(await remove('seen', 'unknown')).toEqual(notFound);
     expect(await remove('o1')).toEqual(detail(400, 'Organization o1 has teams. Delete or move them first.'));
     expect((await remove('seen')).body).toMatchObject([{ organization_id: 'seen' }]);
     expect((await get('/organization/info?organization_id=seen')).status).toBe(404);
@@ -144,7 +146,7 @@ describe('organizations', () => {
 });
 
 describe('projects', () => {
-  const projectNotFound = envelope(404, 'Project not found, project_id=none', 'not_found', 'project_id');
+  const projectNotFound = envelope(404, 'Project not found, project_id=unknown', 'not_found', 'project_id');
 
   it('projects.create, projects.info, projects.list 200: a project of a team', async () => {
     await post('/team/new', { team_id: 'pt', models: ['demo'] });
@@ -161,7 +163,7 @@ describe('projects', () => {
       envelope(400, 'Project id = p1 already exists.', 'bad_request', 'project_id'),
     );
     expect((await post('/project/new', { team_id: 'pt', models: ['other'] })).status).toBe(400);
-    expect((await post('/project/new', { team_id: 'none' })).status).toBe(404);
+    expect((await post('/project/new', { team_id: 'unknown' })).status).toBe(404);
   });
 
   it('projects.info 200, 403 and 404: a member of the team, another user, an unknown project', async () => {
@@ -170,7 +172,7 @@ describe('projects', () => {
     expect((await get('/project/list', memberKey)).body).toHaveLength(1);
     expect((await get('/project/info?project_id=p1', otherKey)).status).toBe(403);
     expect((await get('/project/list', otherKey)).body).toEqual([]);
-    expect(await get('/project/info?project_id=none')).toEqual(projectNotFound);
+    expect(await get('/project/info?project_id=unknown')).toEqual(projectNotFound);
   });
 
   it('projects.update 200, 400 and 404: changed fields, a model that the team does not have, an unknown project', async () => {
@@ -182,11 +184,11 @@ describe('projects', () => {
       litellm_budget_table: { max_budget: 3 },
     });
     expect((await post('/project/update', { project_id: 'p1', models: ['other'] })).status).toBe(400);
-    expect(await post('/project/update', { project_id: 'none' })).toEqual(projectNotFound);
+    expect(await post('/project/update', { project_id: 'unknown' })).toEqual(projectNotFound);
   });
 
   it('projects.delete 404: no project is deleted if one is unknown; 200: a known project', async () => {
-    expect(await send('DELETE', '/project/delete', { project_ids: ['p1', 'none'] })).toEqual(projectNotFound);
+    expect(await send('DELETE', '/project/delete', { project_ids: ['p1', 'unknown'] })).toEqual(projectNotFound);
     expect((await send('DELETE', '/project/delete', { project_ids: ['p1'] })).body).toMatchObject([
       { project_id: 'p1' },
     ]);

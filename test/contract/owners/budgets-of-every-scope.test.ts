@@ -125,11 +125,11 @@ it.each(Object.entries(SCOPES))(
     ]).toEqual([200, 200, 200]);
     const subject = SUBJECTS[scope];
     if (subject === undefined) throw new Error(`No subject for the scope ${scope}.`);
-    const zeroBudget = await make(`${id}-none`, 0);
+    const zeroBudget = await make(`${id}-zero`, 0);
     const refused = {
       status: 422,
       error: {
-        message: expect.stringContaining(subject(`${id}-none`)) as string,
+        message: expect.stringContaining(subject(`${id}-zero`)) as string,
         type: 'budget_exceeded',
         param: null,
         code: '422',

@@ -42,9 +42,9 @@ describe('the budget of a team', () => {
   });
 
   it('refuses the first call if it is zero', async () => {
-    await calls.manage('/team/new', { team_id: 'none', max_budget: 0 });
-    const key = await calls.newKey({ team_id: 'none' });
-    expect(await statusOrRefusal(key)).toEqual([422, exceeded('Team=none', '0.0', '0.0')]);
+    await calls.manage('/team/new', { team_id: 'zero', max_budget: 0 });
+    const key = await calls.newKey({ team_id: 'zero' });
+    expect(await statusOrRefusal(key)).toEqual([422, exceeded('Team=zero', '0.0', '0.0')]);
   });
 
   it('includes earlier spend of the keys of the team, also of a deleted key', async () => {

@@ -120,7 +120,7 @@ async function ask(reader: Party, read: string): Promise<{ readonly status: numb
 
 /**
  * Whether an answer contains data of an owner: its mark, key hash, file id, batch id, response id or trace ref. The
- * mark is a text in all objects of the owner.
+ * mark is a text in all objects of the owner except the file.
  */
 const containsDataOf = (text: string, { owner, mark, file, batch, response, traceRef }: OwnedObjects): boolean =>
   [`"${mark}"`, `: ${mark}"`, owner.keyHash, file, batch, response, traceRef].some((secret) => text.includes(secret));

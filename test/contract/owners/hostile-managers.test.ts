@@ -138,9 +138,9 @@ describe('objects without access get the same answer as unknown objects', () => 
     const { body } = await post('/project/new', { team_id: 'foreign', project_alias: 'f' });
     const refused = (id: unknown) =>
       envelope(403, `User=stranger not authorized to access this project=${String(id)}`, 'auth_error', 'None');
-    for (const id of [body['project_id'], 'none'])
+    for (const id of [body['project_id'], 'unknown'])
       expect(await get(`/project/info?project_id=${String(id)}`, userKeys['stranger'])).toEqual(refused(id));
-    const answers = [body['project_id'], 'none'].map((project_id) =>
+    const answers = [body['project_id'], 'unknown'].map((project_id) =>
       post('/project/update', { project_id, max_budget: 1 }, userKeys['stranger']),
     );
     const [known, unknown] = await Promise.all(answers);
@@ -156,13 +156,13 @@ describe('objects without access get the same answer as unknown objects', () => 
     expect(await post('/key/delete', { keys: ['0'.repeat(64)] }, userKeys['stranger'])).toEqual(refused);
   });
 
-  it('spend.estimate 404: the price of a model that the key may not call', async () => {
+  it('spend.estimate 404, spend.calculate 400: the price of a model that the key may not call', async () => {
     const key = await client.key({ models: ['paid'] });
     const ask = (model: string, by?: string) =>
       post('/cost/estimate', { model, input_tokens: 1, output_tokens: 1 }, by);
     expect((await ask('priced')).body['cost_per_request']).toBe(1);
     expect(await ask('priced', key)).toEqual(detail(404, "No price is known for the model 'priced'."));
-    expect(await ask('none', key)).toEqual(detail(404, "No price is known for the model 'none'."));
+    expect(await ask('unknown', key)).toEqual(detail(404, "No price is known for the model 'unknown'."));
     expect(
       (await post('/spend/calculate', { model: 'priced', messages: [{ role: 'user', content: 'hi' }] }, key)).status,
     ).toBe(400);

@@ -116,7 +116,7 @@ async function endWindows(owners: readonly Pick<Owner, 'budgetId'>[]): Promise<v
 }
 
 describe('the window of a budget row', () => {
-  it('keeps its spend over restarts, for every kind of owner', async () => {
+  it('keeps its spend over restarts, for organizations, projects, members and keys', async () => {
     const owners = await everyOwner('restarted');
     for (const owner of owners) {
       expect(await statusOrRefusal(owner)).toBe(200);

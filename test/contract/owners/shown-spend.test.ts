@@ -112,6 +112,7 @@ const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
         const { nodes } = data['teams'] as { readonly nodes: Rows };
         const team = nodes.find((row) => row['teamId'] === id);
         const member = (team?.['members'] as Rows | undefined)?.find((row) => row['userId'] === id);
+        // The graph has no total of a member. The total of the team is the same, because only this member makes calls.
         return { spendUsd: member?.['spendUsd'], totalSpendUsd: team?.['totalSpendUsd'] };
       },
     };

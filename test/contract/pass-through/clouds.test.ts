@@ -90,7 +90,7 @@ it('calls of Vertex AI are sent with an access token for the configured credenti
   expect(sentHeaders).toEqual([{ authorization: 'Bearer token of key-file' }]);
 });
 
-it('a valid location in a path selects the host of Vertex AI; a configured host is unchanged', () => {
+it('a region in a path selects the host of Vertex AI; `global` and invalid locations do not; a configured host is unchanged', () => {
   const base = 'https://aiplatform.googleapis.com';
   expect(locatedBase(base, 'v1/projects/p/locations/europe-west4/x')).toBe(
     'https://europe-west4-aiplatform.googleapis.com',

@@ -268,7 +268,7 @@ describe('the usage in an answer is priced', () => {
 });
 
 describe('tokens are estimated', () => {
-  it('for a stream of a known format without usage: an output token for each event, an input token for 4 request bytes', async () => {
+  it('for a stream of a known format without usage: an output token for each event, an input token for every 4 request bytes', async () => {
     const chunk = { id: 'c', choices: [{ index: 0, delta: { content: 'x' } }] };
     answerWith('text/event-stream', events(...Array.from({ length: 100 }, () => chunk)));
     const body = json({ model: 'gpt-4o', stream: true, messages: [{ role: 'user', content: 'x'.repeat(3_940) }] });

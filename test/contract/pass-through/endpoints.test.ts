@@ -185,7 +185,7 @@ describe('passThroughEndpoints.list', () => {
 });
 
 describe('passThroughEndpoints.team', () => {
-  it('200: endpoints that the team lists', async () => {
+  it('200: endpoints at or below the paths that the team lists', async () => {
     const team = await app.call('POST', '/team/new', { metadata: { allowed_passthrough_routes: ['/file'] } });
     const { team_id: id } = (await team.json()) as { readonly team_id: string };
     const [status, answer] = await answerOf(await app.call('GET', `${PATH}/team/${id}`));

@@ -196,6 +196,7 @@ describe('with store_responses off', () => {
   });
 });
 
+// IDEs append `/chat/completions` to their base URL, also for bodies of the Responses API.
 it('a response for an IDE is stored only if the request has store true', async () => {
   client.answerWith({ role: 'assistant', content: 'Hi' });
   const statusAfter = async (body: object): Promise<number> => {

@@ -153,6 +153,7 @@ describe('information about settings', () => {
   it('settings.routerFields 200: without values', async () => {
     const { status, body } = await client.get('/router/fields');
     expect(status).toBe(200);
+    // The route lists as many settings as `/router/settings` above.
     expect((body['fields'] as readonly Json[]).map(({ field_value: value }) => value)).toEqual(
       Array.from({ length: 22 }, () => null),
     );

@@ -37,6 +37,7 @@ describe('settings.list', () => {
     const { status, body } = await client.get('/config/list?config_type=general_settings');
     const listed = body as unknown as readonly Json[];
     expect(status).toBe(200);
+    // The 38 listed settings of `GENERAL_FIELDS` and the 6 of `SHARED_FIELDS`.
     expect(listed).toHaveLength(44);
     expect(listed.find(({ field_name: name }) => name === 'max_parallel_requests')).toEqual({
       field_name: 'max_parallel_requests',

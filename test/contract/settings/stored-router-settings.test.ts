@@ -86,7 +86,8 @@ describe('stored retries', () => {
     expect(await answer.json()).toMatchObject({ current_values: { num_retries: 1 }, source: { num_retries: 'db' } });
   });
 
-  it('settings.updateSections 400: a value of a wrong type is refused and changes nothing', async () => {
+  it('settings.updateSections 400: an invalid value is refused and changes nothing', async () => {
+    // The maximum is 20 retries.
     for (const router_settings of [{ num_retries: 'many' }, { num_retries: 21 }, { retry_policy: { Other: 1 } }])
       expect((await send('POST', '/config/update', { router_settings })).status).toBe(400);
     expect(await store('num_retries', 21)).toEqual({ code: 'INVALID_INPUT' });

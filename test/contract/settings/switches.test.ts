@@ -169,8 +169,9 @@ describe('blocking of models without a price', () => {
 
   it('200: only deployments with a price are called; 400: a fallback model without a price', async () => {
     await block(true);
-    for (let turns = 0; turns < 4; turns += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- deployments take turns
+    // Without the block, each call goes to a random one of the two deployments.
+    for (let count = 0; count < 4; count += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- sequential calls
       const answer = await client.app().call('POST', '/v1/chat/completions', chat('mixed'));
       expect([answer.status, answer.headers.get('x-litellm-model-id')]).toEqual([200, 'mixed-priced']);
       // oxlint-disable-next-line no-await-in-loop -- as above

@@ -103,7 +103,8 @@ describe('an answer without usage, or with an invalid usage', () => {
       response.end('data: [DONE]\n\n');
     });
     const spent = await spentBy('/v1/chat/completions', chatBody(STREAM));
-    // Each of the 16 texts counts as a token. The last event has no content and counts as another one.
+    // The first event, with the role, does not count. Each of the 16 texts counts as a token.
+    // The last event has no content, but counts as another one.
     expect(spent).toBeCloseTo(ESTIMATED_COST + PRICE, 12);
   });
 

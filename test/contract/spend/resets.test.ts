@@ -115,6 +115,7 @@ describe('spend.reset 200', () => {
   });
 
   it('resets more keys than one page, and changes no row without spend', async () => {
+    // A page has 500 keys.
     const keyCount = 502;
     expect(await resetOverHttp()).toEqual(DONE);
     await Promise.all(Array.from({ length: keyCount }, () => calls.newKey({ spend: 0.5 })));

@@ -146,7 +146,7 @@ describe('callbacks of a team', () => {
     expect(await send('POST', '/team/log-1/disable_logging', undefined, '')).toEqual(NO_KEY);
   });
 
-  it('teamLogging.addCallback 403, teamLogging.get 403, teamLogging.disable 403: a read-only administrator, a key without the route; 401: a member of the team', async () => {
+  it('teamLogging.addCallback 403, teamLogging.get 403, teamLogging.disable 403: a change by a read-only administrator, a key without the route; 401: a member of the team', async () => {
     const [boss, member] = [await user({ user_id: 'boss' }), await user({ user_id: 'member' })];
     await post('/team/new', {
       team_id: 'log-access',

@@ -24,7 +24,7 @@ afterAll(() => app.stop());
 
 const read = (digit: string, query = '') =>
   statusAndBody(app.call('GET', `/v1/traces/${TRACE_ID}/spans/${digit.repeat(16)}/error?${query}`, undefined, as(key)));
-/** A valid state is the position of the next part and the length of the error text. */
+/** A valid state is the index of the first character of the next part, and the length of the error text. */
 const cursorOf = (state: unknown): string => Buffer.from(JSON.stringify(state)).toString('base64url');
 
 describe('traces.error 200', () => {

@@ -52,6 +52,7 @@ describe('the declared fields of an entry', () => {
     });
   });
   it('are not among the extra fields; extra fields have the order of the row', () => {
+    // `id` and `provider` are names of the response, so members of the row with these names are left out, too.
     const row = { zoom: 1, litellm_provider: 'x', mode: 'chat', id: 'mine', provider: 'mine', alpha: [2] };
     expect(extraFieldsOf({ row })).toEqual([
       ['zoom', 1],

@@ -75,6 +75,7 @@ describe.each(workloads.map((workload, index) => [index, workload] as const))(
 
     it('costs the same as the gateway bills for one request of that size, without cache and batch', () => {
       const { inputTokens } = workload;
+      // Half of the output is reasoning. The output is even, so that both halves are whole tokens.
       const reasoningTokens = 1 + Math.floor(workload.outputTokens / 2);
       const outputTokens = 2 * reasoningTokens;
       const usage = { inputTokens, outputTokens, reasoningTokens, cacheReadTokens: 0, cacheWriteTokens: 0 };

@@ -271,7 +271,7 @@ describe('an estimate', () => {
     expect(estimate(entry('m', row), work)?.notes).toEqual(notes);
   });
 
-  it('bills cached tokens in full where the row denies caching or does not state it', () => {
+  it('bills cached tokens in full where the row denies caching, or has neither the flag nor a cache price', () => {
     const denied = { ...PRICED, cache_read_input_token_cost: 0, supports_prompt_caching: false };
     const totals = [PRICED, denied].map((row) => readable(estimate(entry('m', row), cached))?.total);
     expect(totals).toEqual(['0.00012', '0.00012']);

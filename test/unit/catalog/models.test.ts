@@ -53,7 +53,7 @@ describe('joining entries to models', () => {
       ['text-embedding-3', ['text-embedding-3']],
     ]);
   });
-  it('finds a model by name, by the id of an offer, and by an entry', () => {
+  it('finds a model by name, by any id with this logical name, and by an entry', () => {
     expect([models.find('gpt-4o'), models.find('azure/eu/GPT-4o'), models.find('openrouter/openai/gpt-4o')]).toEqual([
       gpt4o,
       gpt4o,

@@ -196,7 +196,7 @@ describe('the steps of a price', () => {
     ]);
   });
 
-  it('agree with the price at any instant', () => {
+  it('agree with the price at the start of each step and just before its end', () => {
     const steps = priceStepsOf(history, { from: null, to: null }, NOW);
     expect(steps.length).toBeGreaterThan(6);
     for (const { field, from, to, value } of steps)

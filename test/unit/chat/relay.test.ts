@@ -196,7 +196,7 @@ describe('a stream that fails', () => {
 });
 
 describe('a slow or disconnecting reader', () => {
-  it('pauses the upstream and gets everything, in order, when it continues', async () => {
+  it('gets everything, in order, when it continues; a few buffered bytes do not pause the upstream', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
     source.feed(FIRST);

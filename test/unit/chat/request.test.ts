@@ -18,7 +18,7 @@ it('a request that needs no change is forwarded byte for byte', () => {
   expect(upstreamRequest(request, 'm')).toBe(request.bytes);
 });
 
-it('gateway fields are not sent upstream, and all other fields are', () => {
+it('gateway fields and metadata are not sent upstream, and all other fields are', () => {
   const gatewayFields = Object.fromEntries(GATEWAY_FIELDS.map((field) => [field, ['x']]));
   const body = { model: 'm', messages: MESSAGES, user: 'u', temperature: 0.5, seed: 3 };
   expect(upstreamBodyOf({ ...gatewayFields, ...body, metadata: { tags: ['t'] } })).toEqual({ ...body, model: 'up-1' });

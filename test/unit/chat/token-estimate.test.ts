@@ -5,10 +5,10 @@ const userMessage = (content: unknown): object => ({ role: 'user', content });
 
 describe('an estimate of tokens', () => {
   it('counts three and a half bytes of text as a token, and four tokens for a turn', () => {
-    expect(estimateTokens({ messages: [userMessage('x'.repeat(35))] })).toBe(14);
-    expect(estimateTokens({ messages: [userMessage('x'.repeat(35)), userMessage('x')] })).toBe(19);
+    expect(estimateTokens({ messages: [userMessage('x'.repeat(35))] })).toBe(10 + 4);
+    expect(estimateTokens({ messages: [userMessage('x'.repeat(35)), userMessage('x')] })).toBe(10 + 4 + 1 + 4);
     // Seven characters, twenty-one bytes.
-    expect(estimateTokens({ messages: [userMessage('日本語日本語日')] })).toBe(10);
+    expect(estimateTokens({ messages: [userMessage('日本語日本語日')] })).toBe(6 + 4);
   });
 
   // Tool calls and tool results have four tokens more than their content. An unknown block counts as JSON.
@@ -23,8 +23,8 @@ describe('an estimate of tokens', () => {
       [{ type: 'document', source: { type: 'content', content: [{ type: 'text', text: 'x'.repeat(35) }] } }],
       10,
     ],
-    ['a tool result', [{ type: 'tool_result', content: [{ type: 'text', text: 'x'.repeat(35) }] }], 14],
-    ['a tool call', [{ type: 'tool_use', name: 'x'.repeat(7), input: { a: 1 } }], 8],
+    ['a tool result', [{ type: 'tool_result', content: [{ type: 'text', text: 'x'.repeat(35) }] }], 10 + 4],
+    ['a tool call', [{ type: 'tool_use', name: 'x'.repeat(7), input: { a: 1 } }], 2 + 2 + 4],
     ['thinking as nothing', [{ type: 'thinking', thinking: 'x'.repeat(700) }], 0],
     ['an unknown block', [{ type: 'x' }], 4],
     ['a number as nothing', 7, 0],

@@ -57,7 +57,8 @@ describe('stateByEvents', () => {
   });
 
   it('depends on the set of events, not on their order or repetition', () => {
-    // Every fact, with ties and several objects. Each order of a set has one duplicate. Seven events have 5,040 orders.
+    // Every fact, with equal times and several objects. Each order of a set has one duplicate. Seven events have 5,040
+    // orders.
     const sets = [
       ['1 paid', '2 refunded', '2 processing', '3 expired', '30 paid', '2 payment_failed', '1 linked'],
       [

@@ -54,6 +54,7 @@ describe('a temperature', () => {
   });
 
   it('is not fitted to fewer than 30 outcomes', () => {
+    // The last 15 right answers, and all 25 wrong ones.
     const answers = constantAnswers(75).slice(60);
     expect(fittedTemperature(answers.slice(0, MIN_OUTCOMES - 1))).toBeNull();
     expect(fittedTemperature(answers.slice(0, MIN_OUTCOMES))).not.toBeNull();

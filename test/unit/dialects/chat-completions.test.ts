@@ -94,7 +94,7 @@ describe('a request of chat completions in the neutral format', () => {
     ['store', null],
     ['num_retries', 3],
     ['metadata', { tags: ['a'] }],
-  ])('lists neither values without an effect nor gateway fields: %s %j', (member, value) => {
+  ])('lists no values without an effect, no gateway fields and no metadata: %s %j', (member, value) => {
     expect(roundTrip({ model: 'm', messages: [], [member]: value }).lost).toEqual([]);
   });
 

@@ -218,6 +218,7 @@ describe('a chat in the format of Converse', () => {
             { type: 'redacted_thinking', data: 'eA==' },
           ],
         },
+        // Converse rejects blank text, so this message is left out.
         { role: 'user', content: ' ' },
       ],
     });

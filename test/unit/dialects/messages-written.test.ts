@@ -27,6 +27,7 @@ describe('a request of chat completions, written for messages', () => {
         { role: 'developer', content: 'Be brief.' },
         { role: 'assistant', content: 'Welcome.' },
         { role: 'user', content: 'One' },
+        // Anthropic rejects blank text, so this message is left out.
         { role: 'user', content: ' ' },
         { role: 'user', content: 'Two' },
         {
@@ -100,6 +101,7 @@ describe('a request of chat completions, written for messages', () => {
     [{ seed: 7 }, 'seed', 'hint'],
     [{ frequency_penalty: 1 }, 'frequency_penalty', 'essential'],
     [{ presence_penalty: 1 }, 'presence_penalty', 'essential'],
+    // Anthropic rejects blank stop sequences.
     [{ stop: ['\n\n'] }, 'stop', 'essential'],
     [{ response_format: { type: 'json_object' } }, 'response_format', 'hint'],
     [
@@ -227,7 +229,7 @@ describe('the format of an answer', () => {
   };
   const schemaFormat = { response_format: { type: 'json_schema', json_schema: { name: 'person', schema } } };
 
-  it('is a schema whose objects are closed', () => {
+  it('is a schema whose objects are closed, unless they state `additionalProperties`; enum values are kept', () => {
     expect(fromChat(schemaFormat).body['output_config']).toEqual({
       format: {
         type: 'json_schema',

@@ -21,6 +21,7 @@ function roundTrip(body: Record<string, unknown>): RoundTrip {
   return { body: { ...written }, lost: losses.all() };
 }
 
+/** A model that takes an effort in place of a thinking budget. */
 const NEWER = 'claude-opus-4-8';
 const MARK = { cache_control: { type: 'ephemeral', ttl: '1h' } };
 const WHOLE = {

@@ -111,7 +111,7 @@ describe('a request of responses in the neutral format', () => {
     ['litellm_metadata', { a: 'b' }],
     ['text', { verbosity: 'medium' }],
     ['store', false],
-  ])('lists neither values without an effect nor gateway fields: %s %j', (member, value) => {
+  ])('lists no values without an effect, no gateway fields and no metadata: %s %j', (member, value) => {
     expect(roundTrip({ model: 'm', input: 'x', [member]: value }).lost).toEqual([]);
   });
 

@@ -70,7 +70,10 @@ export function sampleAnswersSuite(
   });
 }
 
-/** Converts a chat completion request to an upstream dialect. Returns the body and the unsupported members. */
+/**
+ * Function that converts a chat completion request to an upstream dialect. It returns the body and the unsupported
+ * members.
+ */
 export function writtenBy(outbound: OutboundDialect) {
   return (body: Record<string, unknown>): { readonly body: unknown; readonly lost: readonly object[] } => {
     const losses = new Losses();

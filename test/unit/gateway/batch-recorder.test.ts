@@ -14,6 +14,7 @@ const DEPLOYMENTS = [
 ];
 const [DEPLOYMENT = aDeployment()] = DEPLOYMENTS;
 const KEY = aKey({ userId: 'u', teamId: 't' });
+/** Id of the first span of a batch: the start of the trace id. The next span has the next number. */
 const SPAN = '0123456789abcdef';
 const NEXT_SPAN = '0123456789abcdf0';
 const TRACE = `${SPAN}${'5'.repeat(16)}`;

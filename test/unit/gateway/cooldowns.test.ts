@@ -22,7 +22,7 @@ const [A, B] = [deployment('a'), deployment('b')];
 const NOT_ALONE = { isAlone: false };
 
 describe('cooldowns', () => {
-  it('begin with a failure and end after 5 seconds', () => {
+  it('begin with a refused credential, also of the only deployment, and end after 5 seconds', () => {
     const { clock, cooldowns } = someCooldowns();
     cooldowns.failed(A, failureWith(401), { isAlone: true });
     expect([cooldowns.remainingMs('a'), cooldowns.remainingMs('b')]).toEqual([5_000, 0]);

@@ -170,7 +170,8 @@ function unitCase(key: string, measured: NonNullable<Outcome['measured']>, cost:
   return { row: { [key]: 0.5 }, measured, cost };
 }
 
-const TOOLS: Readonly<Record<string, Case>> = {
+/** Keys with a form of their own: prices of tools, tiers and off-peak hours, and regional multipliers. */
+const SPECIAL_KEYS: Readonly<Record<string, Case>> = {
   search_context_cost_per_query: {
     row: {
       ...FREE,
@@ -304,7 +305,7 @@ const UNPRICED = new Set(
   ),
 );
 
-const caseOf = (key: string): Case | null => UNITS[key] ?? TOOLS[key] ?? sizedCase(key) ?? tokenCase(key);
+const caseOf = (key: string): Case | null => UNITS[key] ?? SPECIAL_KEYS[key] ?? sizedCase(key) ?? tokenCase(key);
 
 describe('every price key of the map', () => {
   it('is priced, or is listed in docs/prices.md with the reason', () => {

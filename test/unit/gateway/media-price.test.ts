@@ -135,7 +135,7 @@ describe('seconds of audio', () => {
 
   it.each([
     ['once, where input and output have the same price', 'whisper-1', 12, '0.0012'],
-    ['with fractions', 'whisper-1', 8.470000267, '0.000847'],
+    ['with fractions, rounded to microseconds', 'whisper-1', 8.470000267, '0.000847'],
     ['at the price of their provider', 'whisper-large-v3', 60, '0.0018498'],
     ['at the price of output, where input has none', 'out-second', 2, '1'],
     ['of a model that is billed by tokens', 'transcribe', 10, null],

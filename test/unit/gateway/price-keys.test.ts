@@ -127,6 +127,7 @@ describe('web searches', () => {
 
   it('cost the price of a query, in addition to the tokens', () => {
     expect(cost(row, CALL)).toBe('0.00164');
+    // Without a reported size, a search has the medium price.
     expect(cost(row, { ...CALL, webSearches: 3 })).toBe('0.06164');
     expect(cost(BASE, { ...CALL, webSearches: 3 })).toBe('0.00164');
   });
@@ -285,7 +286,7 @@ describe('off-peak hours', () => {
     ['2026-11-24T10:00:00Z', '0.001'],
     // A Saturday.
     ['2026-11-28T05:00:00Z', '0.001'],
-    // Monday in Shanghai, still Sunday in UTC.
+    // Monday in Shanghai, still Sunday in UTC: off-peak on both days.
     ['2026-11-29T16:30:00Z', '0.001'],
     // Monday in Shanghai and in UTC.
     ['2026-11-30T05:00:00Z', '0.003'],

@@ -23,7 +23,7 @@ describe('the serialisation of a list', () => {
     ['first', [HEAVY, LIGHT]],
     ['last', [LIGHT, HEAVY]],
     ['between light items', [LIGHT, LIGHT, HEAVY, LIGHT]],
-  ])('yields inside a heavy item: %s', async (_where, list) => {
+  ])('checks inside a heavy item whether it must yield: %s', async (_where, list) => {
     const { answers, yieldChecks } = countedAnswers();
     const result = await answers.encoded({ data: { list } });
     expect(JSON.parse(answers.textOf(result))).toEqual({ data: { list } });

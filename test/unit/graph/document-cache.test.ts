@@ -19,7 +19,7 @@ it('the document cache evicts the least recently used documents above the token 
   expect(cached.length).toBeLessThan(35);
 });
 
-it('the document cache has fewer than 6,000 of 20,000 short documents, because their number is bounded', () => {
+it('the document cache has fewer than 6,000 of 20,000 short documents, because each has a fixed weight, too', () => {
   const cache = createDocumentCache<number>();
   const texts = Array.from({ length: 20_000 }, (_, index) => `{a${index}}`);
   for (const [index, text] of texts.entries()) cache.set(text, index);

@@ -30,6 +30,7 @@ describe('guardrails of the configuration file', () => {
         id: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
         name: 'words',
         kind: 'litellm_content_filter',
+        // Modes have a fixed order, not that of the file.
         modes: ['pre_call', 'post_call'],
         defaultOn: true,
         params: {

@@ -136,6 +136,7 @@ describe('texts of a stream', () => {
     expect(texts.release(['{"a":"Jü[MAIL]"'])).toEqual(new Map([['a', '[MAIL]"']]));
     texts.append('a', String.raw`"b\u0022 x@y.de"`);
     expect(texts.texts(false)).toEqual(['{"a":"Jü[MAIL]""b" x@y.de"']);
+    // The text has an escaped quote: an edit of the decoded text cannot restore this escape.
     expect(texts.release(['{"a":"Jü[MAIL]""b" [MAIL]"'])).toBeNull();
   });
 

@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 it('the cache of keys evicts the least recently used key', () => {
   const keys = createKnownKeys(3);
   for (const [ms, hash] of ['a', 'b', 'c'].entries()) keys.set(hash, aKey({ hash }), { readMs: ms, nowMs: ms });
-  // The oldest key is in use, so it must not be evicted.
+  // The oldest key is in use, so it must not be evicted. A use moves a key at most once a second.
   keys.use('a', MINUTE_MS);
   keys.set('d', aKey({ hash: 'd' }), { readMs: MINUTE_MS, nowMs: MINUTE_MS });
   expect(['a', 'b', 'c', 'd'].map((hash) => keys.use(hash, MINUTE_MS)?.key.hash)).toEqual(['a', undefined, 'c', 'd']);

@@ -30,7 +30,7 @@ const row = (hash: string, owners: Partial<TokenKey>): TokenKey => ({
   ...owners,
 });
 
-it('stores each key with an owner once; the organization only without a team', async () => {
+it('stores each key with an owner once, unless it is refused; the organization only without a team', async () => {
   const store = aStore();
   const known = createKnownTokenKeys(store);
   const keys = [aKey('a', 'team', 'org'), aKey('b', null, 'org'), aKey('c', null)];

@@ -166,7 +166,7 @@ test.each(LIBRARIES)('a log of %s restarts after all its pages are copied into t
       await commit(8 << 20);
       rows += 1;
     };
-    // 40 MiB are 10,240 pages: more than the threshold of 4,000, and fewer than the 16,000 of the automatic checkpoint.
+    // 40 MiB are 5,120 pages of 8 KiB. A checkpoint starts at 4,000 pages, and the automatic one of SQLite at 16,000.
     while (rows < 5) await commitLarge();
     expect(await pagesInLog()).toBeGreaterThan(4_000);
     // A checkpoint between two commits can leave uncopied pages, but fewer than the threshold: no checkpoint follows

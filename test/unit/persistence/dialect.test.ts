@@ -37,6 +37,10 @@ function aDatabase(faultOf: (sql: string, connection: number) => Error | null) {
 }
 
 const insert = (db: Kysely<never>) => sql`insert into note values (1)`.execute(db);
+/**
+ * `rollback` ends any open transaction. `begin` fails if one is still open, and `commit` while a statement that writes
+ * is active.
+ */
 const CHECK = ['rollback', 'begin', 'commit'];
 
 test('a connection whose statement failed is checked before the next use', async () => {

@@ -24,7 +24,7 @@ describe('cached statements', () => {
     expect([finalized, statements.find('select 1')]).toEqual([['first'], 'second']);
   });
 
-  it('are all finalized when the cache is closed', () => {
+  it('are all finalized when the cache is cleared', () => {
     const { statements, finalized } = recordingCache();
     statements.add('select 1', 'first');
     statements.add('select 2', 'second');

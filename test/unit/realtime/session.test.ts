@@ -106,6 +106,7 @@ describe('a session', () => {
     expect(setup.ends()).toEqual([]);
     keepAlive(setup, 20);
     expect(setup.ends()).toEqual([['success', null]]);
+    // The idle time is one second, which is rounded to 0 minutes.
     expect(setup.client.calls.slice(-2)).toEqual(['/realtime: The session was idle for 0 minutes.', '(close 1001)']);
     expect(setup.ended).toHaveLength(1);
   });

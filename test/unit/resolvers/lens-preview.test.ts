@@ -58,6 +58,7 @@ const draftWith = (filters: readonly { readonly key: string; readonly value: str
   asOf: null,
 });
 
+// The reads are three pages, or a page, a list of the spans of 50 traces, and the spans of three traces.
 it.each([
   ['pages of traces', [], 3],
   ['spans of traces', [{ key: 'k', value: 'v' }], 5],

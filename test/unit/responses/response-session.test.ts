@@ -139,6 +139,8 @@ describe('turns', () => {
     expect(setup.client.calls).toEqual(['(pause)']);
     await setup.refuse('1', new Error('no'));
     expect(setup.client.calls).toEqual(['(pause)', '1: no', '(resume)']);
+    await setup.refuse('2', new Error('no'));
+    // Two turns wait, which is not too many, but they have more than 100 bytes.
     setup.ask(`a:${'x'.repeat(100)}`);
     expect(setup.client.calls.at(-1)).toBe('(pause)');
   });
@@ -231,6 +233,7 @@ describe('a connection', () => {
 
   it('at its maximum duration lets running turns end, and closes with the reason', async () => {
     const setup = aConnection({ heartbeatTimeoutMs: 9_999, pingMs: 9_999 });
+    // `lifeMs` is one second, which is rounded to 0 minutes.
     const reason = 'This connection reached its maximum duration of 0 minutes. Open a new connection to continue.';
     setup.ask('a:1', 'a:2');
     setup.wait(1_001);

@@ -78,10 +78,18 @@ describe('events as messages', () => {
     /** What the messages return for each chunk. False asks to pause. */
     const results: boolean[] = [];
     const source = streamOfBytes(Buffer.from(STREAM));
-    socketMessages(
-      { ...source, pipe: (inner) => source.pipe({ ...inner, chunk: (bytes) => results.push(inner.chunk(bytes)) > 0 }) },
-      { streamId: null, ended() {} },
-    ).pipe(sink);
+    const recorded: ByteStream = {
+      ...source,
+      pipe: (reader) =>
+        source.pipe({
+          ...reader,
+          chunk(bytes) {
+            results.push(reader.chunk(bytes));
+            return true;
+          },
+        }),
+    };
+    socketMessages(recorded, { streamId: null, ended() {} }).pipe(sink);
     expect(results).toEqual([false]);
   });
 });

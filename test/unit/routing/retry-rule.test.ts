@@ -66,7 +66,7 @@ describe('the wait before a retry', () => {
     expect(wait(failed(500), 0, { random: 1 })).toBe(1_250);
   });
 
-  it('is at least the configured wait, but at most eight seconds', () => {
+  it('is at least the configured wait, but at most eight seconds without jitter', () => {
     expect(wait(failed(500), 0, { leastSeconds: 3 })).toBe(3_000);
     expect(wait(failed(500), 0, { leastSeconds: 30 })).toBe(8_000);
   });

@@ -103,7 +103,7 @@ describe('unknown keys', () => {
       ' here; it belongs to the top level of the file',
     ],
     ['general_settings:\n  something_else: 1', '2: general_settings.something_else', ''],
-  ])('cause a warning with the nearest known name: %j', (yaml, place, hint) => {
+  ])('cause a warning, with a hint where a similar or equal name is known: %j', (yaml, place, hint) => {
     expect(warningsFrom({ yaml })).toEqual([`config.yaml:${place}: is not a known setting${hint}`]);
   });
 });

@@ -49,7 +49,7 @@ it.each([
   [1, 0.75, [1, 0, 0]],
   [256, 1, [256, 0, 0]],
   [256, 0.5, [128, 64, 32]],
-])('with %d slots and a fraction of %d, owners with more calls than slots hold %j', (limit, fraction, wanted) => {
+])('with %d slots and a fraction of %d, owners that each make one call per slot hold %j', (limit, fraction, wanted) => {
   const { slots, started, enter } = slotsWith({ limit, fraction });
   const owners = ['a', 'b', 'c'].filter((_owner, index) => wanted[index] !== 0);
   // Owners ask in turn where the first two should hold the same number. Otherwise, one owner makes all its calls before
@@ -113,7 +113,7 @@ it('an owner gets a slot if and only if the rule allows it: 50,000 random steps'
     for (let step = 0; step < 12_500; step += 1) {
       const before = started.length;
       const [oldest] = entries;
-      // 0 and 1: a call enters, unless 20 wait. 2 and 3: a call leaves. 4: a waiting call withdraws.
+      // 0 and 1: a call enters; where 20 wait, a call leaves. 2 and 3: a call leaves. 4: a waiting call withdraws.
       const kind = random(5);
       if (kind < 2 && waiting.size < 20) waiting.add(enter('abcd'[random(4)] ?? ''));
       else if (kind < 4) {

@@ -45,7 +45,7 @@ it('a model may configure its own health check, or has the default one', () => {
 
 it('background health checks run where the file enables them, at the default interval or the configured one', () => {
   const checks = (general_settings: object) => read({ general_settings }).healthChecks;
-  // The interval 0 disables the checks.
+  // An interval alone does not enable the checks: `everySeconds` is 0.
   expect(checks({ health_check_interval: 10 })).toEqual({ everySeconds: 0, details: true });
   expect(checks({ background_health_checks: true })).toEqual({ everySeconds: 300, details: true });
   expect(checks({ background_health_checks: true, health_check_interval: 10, health_check_details: false })).toEqual({

@@ -200,7 +200,7 @@ describe('a reservation that is never ended', () => {
   });
 });
 
-describe('the spend of this process is counted once, for any times of reads and commits of the store', () => {
+describe('the spend of this process is counted once when reads and commits of the store do not overlap', () => {
   it.each(Array.from({ length: 20 }, (_, seed) => [seed]))('seed %i', async (seed) => {
     expect(await spendAtRandom(seed, 'between commits')).toEqual({ wrong: [], missing: [] });
   });

@@ -127,7 +127,7 @@ it.each([
   expect([spanExport.counts(), lines]).toEqual([{ sent: 1, dropped: 0, failed: 0, waiting: 0 }, []]);
 });
 
-it('the retry waits as long as the collector requests, but not at shutdown', async () => {
+it('the retry waits as long as the collector requests, at most `maxRetryMs`, but not at shutdown', async () => {
   const { spanExport, sent, requests } = aCollector([{ status: 503, headers: { 'retry-after': '50' } }]);
   spanExport.push(aSpan('a'));
   await requests(1);

@@ -12,7 +12,8 @@ const outlineOf = (calls: number): TraceOutline => ({
   agentSpend: new Map(),
 });
 
-it('the cache of outlines evicts the least recently read outlines above the limit of calls', () => {
+// The weight of an outline is the number of its calls and agents, plus 1. Here it is the number of calls, plus 1.
+it('the cache of outlines evicts the least recently read outlines above the limit of weight', () => {
   const outlines = createTraceOutlines(10);
   const [first, second, third] = [outlineOf(3), outlineOf(3), outlineOf(3)];
   outlines.put('first', first);
@@ -30,7 +31,7 @@ it('the cache of outlines replaces the value of a name', () => {
   expect(outlines.find('one')).toBe(later);
 });
 
-it('the cache of outlines keeps an outline above the limit while it is the latest', () => {
+it('the cache of outlines keeps an outline heavier than the limit while it is the latest', () => {
   const outlines = createTraceOutlines(10);
   const huge = outlineOf(30);
   outlines.put('one', outlineOf(9));

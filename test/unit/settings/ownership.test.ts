@@ -104,7 +104,7 @@ it('secrets are hidden from every caller, and values of further settings from re
   });
   expect(redacted('url', 'redis://:pass@host:6379', 'admin')).toBe('REDACTED');
   expect(redacted('url', 'redis://host:6379/user@x', 'admin')).toBe('redis://host:6379/user@x');
-  // A value below ten levels is hidden.
+  // A value at a depth of more than ten levels is hidden.
   const deep = JSON.parse(`${'{"a":'.repeat(15)}"x"${'}'.repeat(15)}`) as unknown;
   expect(JSON.stringify(redacted('deep', deep, 'admin'))).toContain('REDACTED');
 });

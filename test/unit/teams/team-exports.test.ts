@@ -32,7 +32,7 @@ function exportsOf(metadata: object) {
 }
 
 describe('the row of a team whose calls are recorded', () => {
-  it('is read at most once a minute if the team has no callbacks, and again after an eviction', async () => {
+  it('is read at most once a minute if the team has no callbacks and the operator no collector, and again after an eviction', async () => {
     const { find, clock, logging, record } = exportsOf({});
     await record();
     clock.ms += 59_000;

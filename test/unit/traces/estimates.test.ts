@@ -56,7 +56,7 @@ describe('counted estimates', () => {
       ).toEqual([[1, 5n]]);
   });
 
-  it('exclude calls with the response id of a gateway call or of another span', () => {
+  it('exclude calls with the response id of a gateway call, and all but one of the calls with the same response id', () => {
     const named = { requestId: 'r-1' };
     expect(counted([span(1, { ...named, ...estimated(5n) }), span(2, { ...named, gateway: true })])).toEqual([]);
     // Of several spans with one response id, the first by span id counts.

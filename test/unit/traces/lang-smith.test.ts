@@ -26,7 +26,7 @@ describe('LangSmith', () => {
     expect(read(overrides)?.type).toBe(type);
   });
 
-  it('a model call has the first batch as input and the first generation as output', () => {
+  it('a model call has the first conversation of its batch as input and the first generation as output', () => {
     const attributes = {
       'langsmith.span.kind': 'llm',
       'langsmith.metadata.ls_model_name': 'm',
@@ -48,7 +48,7 @@ describe('LangSmith', () => {
   });
 
   it.each(['{"prompts":["Say hello."]}', 'Say hello.', '{"messages":[],"tools":[1]}'])(
-    'a prompt with more than messages stays an attribute: %s',
+    'a prompt that is not only a list of messages stays an attribute: %s',
     (prompt) => {
       const attributes = { 'langsmith.span.kind': 'llm', 'gen_ai.prompt': prompt };
       expect(read({ attributes })).toMatchObject({ input: '[]', attributes });

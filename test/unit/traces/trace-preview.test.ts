@@ -39,7 +39,8 @@ const grownBy = (batches: readonly (readonly SpanHead[])[]): TraceSummary | null
 const previewOf = (summary: TraceSummary | null) => summary && [summary.inputPreview, summary.previewNs];
 
 describe('the preview of a trace', () => {
-  // The last value is `previewNs`, or a number of ms after the start. It is null for the preview of the earliest root.
+  // The last value is `previewNs`, or a number of ms after the start. It is null for the preview of the earliest root,
+  // and without a preview.
   it.each<[string, readonly SpanHead[], string, number | bigint | null]>([
     ['that of its root', [spanWithPreview(1, 0, 'root'), spanWithPreview(2, 1, 'call')], 'root', null],
     [
@@ -70,7 +71,7 @@ describe('the preview of a trace', () => {
       1,
     ],
     [
-      'none where no span has one',
+      'empty where no span has one',
       [server, spanWithPreview(2, 1, ''), spanWithPreview(3, 1, 'tool', 'tool')],
       '',
       null,

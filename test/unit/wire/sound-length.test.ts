@@ -96,9 +96,9 @@ function withNoise(bytes: Buffer): Buffer {
 
 /** Changes the positions of the pages, as if the recording began ten hours after the start of a stream. */
 function fromTheMiddle(bytes: Buffer): void {
-  const hours = 10n * 3_600n * 16_000n;
+  const samplesOfTenHours = 10n * 3_600n * 16_000n;
   for (let start = bytes.indexOf('OggS'); start !== -1; start = bytes.indexOf('OggS', start + 4)) {
     const played = bytes.readBigInt64LE(start + 6);
-    if (played > 0n) bytes.writeBigInt64LE(played + hours, start + 6);
+    if (played > 0n) bytes.writeBigInt64LE(played + samplesOfTenHours, start + 6);
   }
 }

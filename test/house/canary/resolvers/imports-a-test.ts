@@ -1,4 +1,4 @@
-// Breaks `tests-are-unseen`.
+// Breaks `resolvers` and `tests-are-unseen`.
 import { fake } from '../test/fake.ts';
 
 export const read = fake;

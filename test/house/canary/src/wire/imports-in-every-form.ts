@@ -1,4 +1,4 @@
-// Breaks `wire` in every form of an import.
+// Breaks `wire` in every form of an import, and `no-unresolved`: the imported files do not exist.
 import '../../resolvers/a.ts';
 import type { B } from '../../resolvers/b.ts';
 import { type C, c } from '../../resolvers/c.ts';
