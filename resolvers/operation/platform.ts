@@ -207,6 +207,7 @@ export interface RealtimePlatform {
 export interface ObjectPlatform {
   readonly stores: Pick<Stores, 'upstreamObjects'>;
   readonly gateway: ObjectGateway;
+  readonly records: Pick<RecordState, 'readable'>;
   readonly fileLimits: FileLimits;
   readonly clock: Clock;
   readonly ids: Ids;

@@ -252,10 +252,10 @@ export async function shownCall(
 /**
  * Stores the current state of an object. Records the spend of a batch that has ended since the last read, if its
  * deployment is still configured. The usage is that of the upstream or of the output file. While that file cannot be
- * read, the state is not stored.
+ * read, or the records of the spend are not committed, the state is not stored: the next read records the batch again.
  */
 export async function storeState(scope: BackgroundScope, object: UpstreamObject, shown: ShownObject): Promise<void> {
-  const { stores, gateway, clock } = scope.platform;
+  const { stores, gateway, records, clock } = scope.platform;
   const { id, kind, owner, userId, createdAt, labels, calls } = object;
   const batch = {
     id,
@@ -270,8 +270,11 @@ export async function storeState(scope: BackgroundScope, object: UpstreamObject,
   if (deployment !== null && kind === 'batch' && hasJustEnded) {
     const uses = await usesOf(scope, object, shown);
     if (uses === 'unread') return;
-    if (uses.length > 0)
+    if (uses.length > 0) {
       await gateway.recordBatch({ ...batch, deployment, uses, endedAt: batchEndOf(shown, clock.now()) });
+      const isCommitted = await records.readable();
+      if (!isCommitted) return;
+    }
   }
   await stores.upstreamObjects.saveState(id, shown);
 }

@@ -58,12 +58,18 @@ function sharesOf(usage: Usage, tokens: readonly number[]): readonly Usage[] {
     const [from, to] = [before / total, (before + weight) / total];
     before += weight;
     const part = (count: number): number => Math.round(count * to) - Math.round(count * from);
+    const cacheReadTokens = part(usage.cacheReadTokens);
+    const cacheWriteTokens = part(usage.cacheWriteTokens);
+    const reasoningTokens = part(usage.reasoningTokens);
+    // The remainders are shared alone, so that rounding never makes a share with more cached tokens than input tokens.
+    const uncachedTokens = part(usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens);
+    const visibleTokens = part(usage.outputTokens - usage.reasoningTokens);
     return {
-      inputTokens: part(usage.inputTokens),
-      outputTokens: part(usage.outputTokens),
-      cacheReadTokens: part(usage.cacheReadTokens),
-      cacheWriteTokens: part(usage.cacheWriteTokens),
-      reasoningTokens: part(usage.reasoningTokens),
+      inputTokens: uncachedTokens + cacheReadTokens + cacheWriteTokens,
+      outputTokens: visibleTokens + reasoningTokens,
+      cacheReadTokens,
+      cacheWriteTokens,
+      reasoningTokens,
     };
   });
 }

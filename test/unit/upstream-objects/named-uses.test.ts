@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelUse } from '../../../src/domain/upstream-objects/batch-use.ts';
+import { addUsage, type ModelUse } from '../../../src/domain/upstream-objects/batch-use.ts';
 import { namedUses } from '../../../src/domain/upstream-objects/named-uses.ts';
 
 const use = (model: string | null, inputTokens: number, outputTokens: number): ModelUse => ({
@@ -50,6 +50,16 @@ describe('the usage of a batch by public model name', () => {
       named('large', model, 10, 2),
       named('removed', model, 30, 6),
     ]);
+  });
+
+  it('has no share with more cached tokens than input, or more reasoning tokens than output', () => {
+    const usage = { inputTokens: 3, outputTokens: 3, cacheReadTokens: 1, cacheWriteTokens: 1, reasoningTokens: 1 };
+    const shares = usesOf([{ model: null, usage }], { large: 1, small: 1, other: 1 }).map((share) => share.usage);
+    for (const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } of shares) {
+      expect(inputTokens).toBeGreaterThanOrEqual(cacheReadTokens + cacheWriteTokens);
+      expect(outputTokens).toBeGreaterThanOrEqual(reasoningTokens);
+    }
+    expect(shares.reduce(addUsage)).toEqual(usage);
   });
 
   it('is shared without loss', () => {
