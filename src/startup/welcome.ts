@@ -14,7 +14,7 @@ export function welcome(url: string, settings: Settings): string {
     generated: `${settings.masterKey.reveal()}   (generated now, stored in ${keyFile})`,
     'data folder': `kept in ${keyFile}`,
     environment: 'taken from LITELLM_MASTER_KEY',
-    'config file': 'taken from general_settings.master_key',
+    'config file': 'taken from general_settings.master_key; set LITELLM_MASTER_KEY to it for the calls below',
   }[settings.masterKeySource];
   const calls = [
     '# the prices and capabilities of a model, no key needed',

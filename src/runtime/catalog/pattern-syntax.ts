@@ -101,11 +101,12 @@ function readRepetition(reader: PatternReader, before: Before): string | null {
   return `${code}?`;
 }
 
-/** Reads a group after its opening parenthesis; null for comments, global flags and `(?P=name)`. */
+/** Reads a group after its opening parenthesis. Null for comments and global flags, which cannot be repeated. */
 function readGroup(reader: PatternReader): string | null {
   const start = reader.at - 1;
   const opening = reader.chars[reader.at] === '?' ? readExtension(reader, start) : capture(reader, null, start);
   if (opening === null) return null;
+  if (opening === 'reference') return '';
   reader.hasBegun = true;
   const content = readAlternatives(reader);
   if (reader.chars[reader.at] !== ')') throw new PythonFault('missing ), unterminated subpattern', start);
@@ -135,8 +136,8 @@ function capture(reader: PatternReader, name: string | null, start: number): Ope
 
 const PLAIN: Opening = { number: null, flags: '' };
 
-/** Reads a `(?` group; `reader` is at the question mark. */
-function readExtension(reader: PatternReader, start: number): Opening | null {
+/** Reads a `(?` group; `reader` is at the question mark. `reference` for `(?P=name)`, null for comments and flags. */
+function readExtension(reader: PatternReader, start: number): Opening | 'reference' | null {
   reader.at += 1;
   const char = take(reader);
   if (char === 'P') return readNamed(reader, start);
@@ -189,7 +190,7 @@ function readUntil(reader: PatternReader, mark: string, what: string): string {
 }
 
 /** Reads `(?P<name>` or `(?P=name)`. */
-function readNamed(reader: PatternReader, start: number): Opening | null {
+function readNamed(reader: PatternReader, start: number): Opening | 'reference' {
   const char = take(reader);
   if (char !== '<' && char !== '=') throw new PythonFault(`unknown extension ?P${char}`, start + 1);
   const name = readUntil(reader, char === '<' ? '>' : ')', 'group name');
@@ -200,24 +201,21 @@ function readNamed(reader: PatternReader, start: number): Opening | null {
   if (number === undefined) throw new PythonFault(`unknown group name '${name}'`, start + NAME_OFFSET);
   if (!reader.closed.has(number)) throw new PythonFault('cannot refer to an open group', start + NAME_OFFSET);
   noteUnsupported(reader, 'back reference', start);
-  return null;
+  return 'reference';
 }
 
 /** Reads global flags, which end with a parenthesis, or the flags of a group, which end with a colon. */
 function readFlags(reader: PatternReader, first: string, start: number): Opening | null {
-  const on = first === '-' ? '' : first + readLetters(reader);
-  const turnsOff = first === '-' || reader.chars[reader.at] === '-';
-  if (turnsOff && first !== '-') reader.at += 1;
-  const off = turnsOff ? readLetters(reader) : '';
+  reader.at -= first.length;
+  const on = readLetters(reader, faultOfFlagOn);
+  const turnsOff = reader.chars[reader.at] === '-';
+  if (turnsOff) reader.at += 1;
+  const off = turnsOff ? readLetters(reader, faultOfFlagOff) : '';
   const end = reader.chars[reader.at];
   // Global flags cannot be turned off.
   const isEndValid = end === ':' || (end === ')' && !turnsOff);
   if (!isEndValid) throw flagFault(reader, turnsOff, off);
   reader.at += 1;
-  if (on.includes('L'))
-    throw new PythonFault("bad inline flags: cannot use 'L' flag with a str pattern", reader.at - 1);
-  if (/[auL]/.test(off))
-    throw new PythonFault("bad inline flags: cannot turn off flags 'a', 'u' and 'L'", reader.at - 1);
   if (Array.from(on).some((flag) => off.includes(flag)))
     throw new PythonFault('bad inline flags: flag turned on and off', reader.at - 1);
   if (on.includes('x')) noteUnsupported(reader, 'verbose pattern', start);
@@ -232,10 +230,28 @@ function readFlags(reader: PatternReader, first: string, start: number): Opening
 
 const isFlag = (char: string | undefined): boolean => char !== undefined && 'aiLmsux'.includes(char);
 
-function readLetters(reader: PatternReader): string {
-  const start = reader.at;
-  while (isFlag(reader.chars[reader.at])) reader.at += 1;
-  return reader.chars.slice(start, reader.at).join('');
+/** Why Python refuses a flag after the flags `before`; null when it is allowed. */
+type FlagFault = (flag: string, before: string) => string | null;
+
+function faultOfFlagOn(flag: string, before: string): string | null {
+  if (flag === 'L') return "cannot use 'L' flag with a str pattern";
+  const hasBoth = (flag === 'a' && before.includes('u')) || (flag === 'u' && before.includes('a'));
+  return hasBoth ? "flags 'a', 'u' and 'L' are incompatible" : null;
+}
+
+const faultOfFlagOff = (flag: string): string | null =>
+  'auL'.includes(flag) ? "cannot turn off flags 'a', 'u' and 'L'" : null;
+
+function readLetters(reader: PatternReader, faultOf: FlagFault): string {
+  let letters = '';
+  for (;;) {
+    const letter = reader.chars[reader.at];
+    if (letter === undefined || !isFlag(letter)) return letters;
+    reader.at += 1;
+    const fault = faultOf(letter, letters);
+    if (fault !== null) throw new PythonFault(`bad inline flags: ${fault}`, reader.at);
+    letters += letter;
+  }
 }
 
 function flagFault(reader: PatternReader, turnsOff: boolean, off: string): PythonFault {

@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
 import { tenancyClient } from '../../support/tenancy-client.ts';
 
+/** Address of an upstream that accepts no connection. */
+const CLOSED = 'http://127.0.0.1:9/v1';
+
 const priced = (id: string, prices: object, info: object = {}) => ({
   model_name: id,
-  litellm_params: { model: 'openai/not-in-catalog', api_key: 'sk-x', api_base: 'http://127.0.0.1:9/v1', ...prices },
+  litellm_params: { model: 'openai/not-in-catalog', api_key: 'sk-x', api_base: CLOSED, ...prices },
   model_info: { id, ...info },
 });
 const INPUT_ONLY = { input_cost_per_token: 0.001 };
@@ -16,7 +19,7 @@ const { get, post, key, app } = tenancyClient({
       priced('free-output', { ...INPUT_ONLY, output_cost_per_token: 0 }),
       priced('vectors', INPUT_ONLY, { mode: 'embedding' }),
       // The catalog has the output price of `gpt-4o`.
-      { model_name: 'known', litellm_params: { model: 'openai/gpt-4o', api_key: 'sk-x', ...INPUT_ONLY } },
+      { model_name: 'known', litellm_params: { model: 'openai/gpt-4o', api_key: 'sk-x', api_base: CLOSED, ...INPUT_ONLY } },
     ],
     // With background checks, /health sends no probe. The long interval leaves only the round at the start.
     general_settings: { background_health_checks: true, health_check_interval: 86_400 },

@@ -53,6 +53,11 @@ describe('a pattern in the syntax of Python', () => {
     ['\\1', 'invalid group reference 1 at position 1'],
     ['(?#x', 'missing ), unterminated comment at position 0'],
     ['(?', 'unexpected end of pattern at position 2'],
+    ['(?au)x', "bad inline flags: flags 'a', 'u' and 'L' are incompatible at position 4"],
+    ['(?iua:x)', "bad inline flags: flags 'a', 'u' and 'L' are incompatible at position 5"],
+    ['(?Li)x', "bad inline flags: cannot use 'L' flag with a str pattern at position 3"],
+    ['(?i-am:x)', "bad inline flags: cannot turn off flags 'a', 'u' and 'L' at position 5"],
+    ['(?P<n>x)(?P=n)**', 'multiple repeat at position 15'],
   ])('%s is refused with the message of Python', (source, fault) => {
     expect(occurs(source, '')).toBe(fault);
   });
@@ -61,6 +66,8 @@ describe('a pattern in the syntax of Python', () => {
     ['x(?=y)', 'unsupported: look-around at position 1'],
     ['(?<!y)x', 'unsupported: look-around at position 0'],
     ['(a)\\1', 'unsupported: back reference at position 3'],
+    ['(?P<a>x)*(?P=a)*', 'unsupported: back reference at position 9'],
+    ['(?P<n>x)|(?P=n)*', 'unsupported: back reference at position 9'],
     ['a*+', 'unsupported: possessive quantifier at position 1'],
     ['(?>a)', 'unsupported: atomic group at position 0'],
     ['(?x) a', 'unsupported: verbose pattern at position 0'],
