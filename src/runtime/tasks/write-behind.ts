@@ -131,27 +131,28 @@ export function createWriteBehind<Item>({
     } while (waiting.length >= batchLimit);
   }
 
+  /** Starts commits, unless some run. Whoever started them, records that are left have a timer afterwards. */
   function start(): Promise<void> {
     if (timer) clearTimeout(timer);
     timer = null;
-    running ??= drain().finally(() => {
-      running = null;
-    });
+    running ??= drain().then(
+      () => {
+        running = null;
+        if (waiting.length > 0) schedule(GATHER_MS);
+      },
+      (error: unknown) => {
+        running = null;
+        schedule(RETRY_MS);
+        throw error;
+      },
+    );
     return running;
   }
 
   function schedule(delayMs: number): void {
     if (timer || running) return;
     timer = setTimeout(() => {
-      start().then(
-        () => {
-          if (waiting.length > 0) schedule(GATHER_MS);
-        },
-        (error: unknown) => {
-          failed(error, waiting.length);
-          schedule(RETRY_MS);
-        },
-      );
+      start().catch((error: unknown) => failed(error, waiting.length));
     }, delayMs);
     timer.unref();
   }

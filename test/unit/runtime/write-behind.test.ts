@@ -147,6 +147,41 @@ describe('write-behind', () => {
     expect([hanging.waiting(), failing.waiting(), failures]).toEqual([1, 1, [new Error('unavailable')]]);
   });
 
+  it('commits a record that is pushed during the commit of a reader, also without a further call', async () => {
+    const commits: string[][] = [];
+    const queue = createWriteBehind<string>({
+      ...storeFaultsOnly,
+      async commit(items) {
+        commits.push([...items]);
+        if (commits.length === 1) queue.push('later');
+      },
+      failed: unexpected,
+      dropped: unexpected,
+    });
+    queue.push('first');
+    expect(await queue.caughtUp(60_000)).toBe(true);
+    await expect.poll(() => commits).toEqual([['first'], ['later']]);
+    expect(queue.waiting()).toBe(0);
+  });
+
+  it.each(['caughtUp', 'flush'] as const)('retries the failed commit of %s without a further call', async (method) => {
+    let isAvailable = false;
+    const commits: string[][] = [];
+    const queue = createWriteBehind<string>({
+      ...storeFaultsOnly,
+      async commit(items) {
+        if (!isAvailable) throw STORE_UNAVAILABLE;
+        commits.push([...items]);
+      },
+      failed: () => {},
+      dropped: unexpected,
+    });
+    queue.push('kept');
+    await (method === 'flush' ? expect(queue.flush()).rejects.toThrow('unavailable') : queue.caughtUp(60_000));
+    isAvailable = true;
+    await expect.poll(() => commits).toEqual([['kept']]);
+  });
+
   it('reports a record that the store refuses, and commits the others of its batch in order', async () => {
     const { queue, refused, commits } = queueWithRefusingStore([3, 7]);
     for (let item = 0; item < 10; item += 1) queue.push(item);
