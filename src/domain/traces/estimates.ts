@@ -58,8 +58,14 @@ export function countedEstimates(spans: readonly CallLink[]): ReadonlyMap<string
   return counted;
 }
 
-const answersOfGateway = (spans: readonly CallLink[]): Set<string> =>
-  new Set(spans.flatMap((span) => (isGatewayCall(span) ? (answerIdOf(span) ?? []) : [])));
+function answersOfGateway(spans: readonly CallLink[]): Set<string> {
+  const answers = new Set<string>();
+  for (const span of spans) {
+    const answer = isGatewayCall(span) ? answerIdOf(span) : null;
+    if (answer !== null) answers.add(answer);
+  }
+  return answers;
+}
 
 const compareIds = (left: CallLink, right: CallLink): number => (left.spanId < right.spanId ? -1 : 1);
 
@@ -81,31 +87,47 @@ export const hasUsage = (span: CallCount): boolean =>
 
 /** The spans that count as model calls, each call once: see `countedCalls`. */
 export const countedCallSpans = <Span extends CallLink>(spans: readonly Span[]): readonly Span[] =>
-  countedAmong(spans, isCall);
+  countedAmong(callsOf(spans), isCall);
 
 /** The model calls whose tokens count, each call once: see `countedCalls`. */
-export function countedTokenSpans<Span extends CallCount>(spans: readonly Span[]): readonly Span[] {
-  const answers = answersOfGateway(spans);
+export const countedTokenSpans = <Span extends CallCount>(spans: readonly Span[]): readonly Span[] =>
+  tokenSpansAmong(callsOf(spans));
+
+function tokenSpansAmong<Span extends CallCount>(calls: TraceCalls<Span>): readonly Span[] {
+  const { answers } = calls;
   // The tokens of a call with the answer of a gateway call are those of the gateway call.
-  return countedAmong(spans, (span) => hasUsage(span) || (isCall(span) && answers.has(answerIdOf(span) ?? '')));
+  return countedAmong(calls, (span) => hasUsage(span) || (isCall(span) && answers.has(answerIdOf(span) ?? '')));
 }
+
+/** The spans of a trace, with facts that decide which calls count. */
+interface TraceCalls<Span extends CallLink> {
+  readonly spans: readonly Span[];
+  /** Whether a model call is the parent of a span. Nearly all model calls are leaves. */
+  readonly isNested: boolean;
+  /** Answer ids of the calls of the gateway. */
+  readonly answers: ReadonlySet<string>;
+}
+
+const callsOf = <Span extends CallLink>(spans: readonly Span[]): TraceCalls<Span> => ({
+  spans,
+  isNested: hasCallWithChild(spans),
+  answers: answersOfGateway(spans),
+});
 
 /**
  * The model calls without the client calls that another span replaces. A span that matches `isReplacing` replaces the
  * calls above it, if only steps are between. A gateway call replaces calls with its answer id.
  */
 function countedAmong<Span extends CallLink>(
-  spans: readonly Span[],
+  { spans, isNested, answers }: TraceCalls<Span>,
   isReplacing: (span: Span) => boolean,
 ): readonly Span[] {
-  const repeated = hasCallWithChild(spans) ? repeatingCalls(spans, isReplacing) : null;
-  const answers = answersOfGateway(spans);
+  const repeated = isNested ? repeatingCalls(spans, isReplacing) : null;
   const isReplaced = (span: Span): boolean =>
     repeated?.has(span.spanId) === true || (answers.size > 0 && answers.has(answerIdOf(span) ?? ''));
   return spans.filter((span) => isCall(span) && (span.gateway || !isReplaced(span)));
 }
 
-/** Whether a model call is the parent of a span. Nearly all model calls are leaves. */
 function hasCallWithChild(spans: readonly CallLink[]): boolean {
   const calls = new Set<string>();
   for (const span of spans) if (isCall(span)) calls.add(span.spanId);
@@ -118,9 +140,10 @@ function hasCallWithChild(spans: readonly CallLink[]): boolean {
  * always counts, and client spans with its answer id do not.
  */
 export function countedCalls(spans: readonly CallCount[]): CallCounts {
-  const calls = countedCallSpans(spans);
+  const all = callsOf(spans);
+  const calls = countedAmong(all, isCall);
   // Agent spans repeat the usage of their calls. They count only in a trace without calls.
-  const counted = calls.length > 0 ? countedTokenSpans(spans) : spans;
+  const counted = calls.length > 0 ? tokenSpansAmong(all) : spans;
   return {
     llmCalls: calls.length,
     gatewayCalls: calls.filter(isGatewayCall).length,

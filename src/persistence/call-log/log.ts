@@ -38,6 +38,33 @@ const MOST_MERGED = 1_000;
 const hasClientSpans = ({ spanCount }: TraceSummary): boolean => spanCount > 1;
 
 /**
+ * Knowledge that this process left no segment waiting. A read that found none proves it, unless a write of this process
+ * ran during the read.
+ */
+function createEmptiness() {
+  let writesStarted = 0;
+  let writesRunning = 0;
+  /** Number of started writes at the time of the proof; null without a proof. */
+  let provenAt: number | null = null;
+  return {
+    /** Marks a write as started; the returned function marks it as ended. */
+    write(): () => void {
+      writesStarted += 1;
+      writesRunning += 1;
+      return () => {
+        writesRunning -= 1;
+      };
+    },
+    /** Begins a read. The result is null when the read cannot prove anything, because a write runs. */
+    begin: (): number | null => (writesRunning === 0 ? writesStarted : null),
+    prove(proof: number | null): void {
+      provenAt = proof;
+    },
+    isProven: (): boolean => provenAt === writesStarted,
+  };
+}
+
+/**
  * A segment is unfolded once: one transaction writes its rows and deletes it. The transaction fails if a row exists
  * already: after a repeated commit, or in a trace to which a client sent spans first. Then `faulty-segments.ts` unfolds
  * the segment through the spend and trace stores.
@@ -56,6 +83,7 @@ export function createCallLog(
 ): CallLog {
   const { orm, flavour, inFlight } = database;
   let backlog = 0;
+  const emptiness = createEmptiness();
   /** Summaries of traces to which a client sent spans first, since the last step. */
   let merged: readonly TraceSummary[] = [];
   let lastStep: Promise<unknown> = Promise.resolve();
@@ -117,7 +145,9 @@ export function createCallLog(
     return current;
   }
 
+  /** Body number of the last segment that waits; null without one. */
   async function lastWritten(): Promise<number | null> {
+    const proof = emptiness.begin();
     const row = await inFlight.run(() =>
       orm.em
         .fork()
@@ -127,19 +157,26 @@ export function createCallLog(
         .where('set_aside', '=', 0)
         .executeTakeFirst(),
     );
-    return row?.last ?? null;
+    const last = row?.last ?? null;
+    if (last === null) emptiness.prove(proof);
+    return last;
   }
 
   return {
     async write(groups) {
-      // Segments are built inside `inFlight.write`, so that closing the store also waits for them.
-      await inFlight.write(async () => {
-        const segments: Segment[] = [];
-        for (const calls of groups) segments.push(...(await segmentsOf(calls)));
-        await transaction(orm, async (db) => {
-          for (const segment of segments) await insertSegment(db, flavour, segment);
+      const written = emptiness.write();
+      try {
+        // Segments are built inside `inFlight.write`, so that closing the store also waits for them.
+        await inFlight.write(async () => {
+          const segments: Segment[] = [];
+          for (const calls of groups) segments.push(...(await segmentsOf(calls)));
+          await transaction(orm, async (db) => {
+            for (const segment of segments) await insertSegment(db, flavour, segment);
+          });
         });
-      });
+      } finally {
+        written();
+      }
       for (const { length } of groups) backlog += length;
     },
     backlog: () => backlog,
@@ -150,6 +187,8 @@ export function createCallLog(
       return summaries;
     },
     async readable() {
+      // Only PostgreSQL has further processes, whose segments this process does not know.
+      if (flavour !== 'postgresql' && emptiness.isProven()) return;
       const written = await lastWritten();
       if (written === null) return;
       let unfoldedThrough: number | null = 0;

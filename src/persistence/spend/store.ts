@@ -34,6 +34,7 @@ function mergedIntervals(searched: readonly CallSearch[]): readonly Interval[] {
 export function createSpendStore(database: Database): SpendStore {
   const { orm, flavour, inFlight, readRows, transact } = database;
   const spendRows = rowTable(orm, 'spend_row');
+  const allColumns = sql.join(everyColumn(spendRows));
   const totalsOf = createTotalsOf(database);
   const { appendAll, appendMissing } = createSpendInsertion(database);
 
@@ -71,7 +72,7 @@ export function createSpendStore(database: Database): SpendStore {
         );
       const idRanges = mergedIntervals(searched).map(({ from, to }) => [traceIdPrefix(from), traceIdPrefix(to + 1)]);
       const found = sql<StoredRow>`
-        select ${sql.join(everyColumn(spendRows))}
+        select ${allColumns}
         from ${elementsOf(flavour, sql`${JSON.stringify(idRanges)}`)} w cross join spend_row
         where spend_row.trace_id >= w.value ->> 0 and spend_row.trace_id < w.value ->> 1
           and (spend_row.response_id in ${idsOf('responseId')} or spend_row.call_id in ${idsOf('callId')})`;
