@@ -11,10 +11,7 @@ export interface PassThroughEndpoints {
    * method, those of the file before stored ones.
    */
   find(method: string, path: string): FoundEndpoint;
-  /**
-   * Endpoints as last read, those of the file first. The list omits an endpoint of the file when a stored one has its
-   * path, as in the reference. But `find` prefers the endpoint of the file.
-   */
+  /** Endpoints as last read, those of the file first. Stored ones follow, also with the path of one of the file. */
   list(): readonly PassThroughEndpoint[];
   /** Stores an endpoint; it is served when this resolves. Throws Conflict when its id is taken, and InvalidInput. */
   add(draft: NewEndpoint, by: Authored): Promise<PassThroughEndpoint>;

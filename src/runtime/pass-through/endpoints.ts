@@ -6,7 +6,6 @@ import {
   type EndpointSettings,
   type EndpointStore,
   type PassThroughEndpoint,
-  servedPath,
   type StoredEndpoint,
 } from '../../domain/pass-through/endpoint.ts';
 import type { PassThroughEndpoints } from '../../domain/pass-through/endpoints.ts';
@@ -79,11 +78,7 @@ export function createPassThroughEndpoints({
   return {
     timeoutSeconds,
     find: (method, path) => routes.find(method, path),
-    list() {
-      // A stored endpoint hides a configured one with the same path.
-      const paths = new Set(stored.map(({ path }) => servedPath(path)));
-      return [...configured.filter(({ path }) => !paths.has(servedPath(path))), ...stored];
-    },
+    list: () => [...configured, ...stored],
     async add({ id, path, target, headers: sent = {}, ...settings }, by) {
       assertUsable(path, target, sent);
       const row: StoredEndpoint = {

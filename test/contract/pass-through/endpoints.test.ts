@@ -179,6 +179,24 @@ describe('passThroughEndpoints.list', () => {
     expect((await sendAs(app, viewerKey, { path: PATH })).status).toBe(200);
   });
 
+  it('200: both endpoints of a path, first the one of the file, which calls use', async () => {
+    const id = await createEndpoint({ path: '/file/one', target: `${target.url}/stored`, methods: ['GET', 'DELETE'] });
+    const [, all] = await answerOf(await app.call('GET', PATH));
+    const { endpoints } = all as { readonly endpoints: readonly { readonly id: string; readonly path: string }[] };
+    const [ofFile, stored, ...others] = endpoints.filter(({ path }) => path === '/file/one');
+    expect([ofFile, stored, others]).toMatchObject([
+      { is_from_config: true, target: `${target.url}/file` },
+      { is_from_config: false, target: `${target.url}/stored`, id },
+      [],
+    ]);
+    for (const method of ['GET', 'DELETE']) {
+      const response = await sendAs(app, userKey, { path: '/file/one', method });
+      expect(await answerOf(response)).toMatchObject([200, { path: '/file' }]);
+    }
+    expect((await app.call('DELETE', `${PATH}?endpoint_id=${ofFile?.id}`)).status).toBe(400);
+    await app.call('DELETE', `${PATH}?endpoint_id=${id}`);
+  });
+
   it('401: a key that is not of an administrator', async () => {
     expect(await answerOf(await sendAs(app, userKey, { path: PATH }))).toEqual([401, adminOnly]);
   });
