@@ -1,6 +1,6 @@
 import { listHealthChecks } from '../resolvers/health-checks.ts';
 import type { HealthCheck } from '../src/domain/deployments/health-check.ts';
-import { nullIfEmpty } from '../src/domain/optional-text.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { creationOrder } from './base/order.ts';
@@ -28,9 +28,9 @@ const HealthCheckType = builder.objectRef<HealthCheck>('HealthCheck').implement(
 });
 
 const HealthCheckFilterType = builder.inputType('HealthCheckFilter', {
-  description: 'Filter of health checks. All conditions must match.',
+  description: 'Filter of health checks. All conditions must match; blank text is ignored.',
   fields: (t) => ({
-    model: t.string({ description: 'Exact public model name. Empty text is ignored.' }),
+    model: t.string({ description: 'Exact public model name.' }),
     healthy: t.boolean({ description: 'True for successes only, false for failures only.' }),
   }),
 });
@@ -52,7 +52,7 @@ builder.queryField('healthChecks', (t) =>
         const page = readCreationPage(args);
         const isDescending = orderBy?.direction !== 'ascending';
         const { checks, ...counts } = await listHealthChecks(scope, {
-          model: nullIfEmpty(filter?.model ?? null),
+          model: nullIfBlank(filter?.model),
           isHealthy: filter?.healthy ?? null,
           descending: page.isBackwards ? !isDescending : isDescending,
           limit: page.limit,

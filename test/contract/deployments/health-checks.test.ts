@@ -139,6 +139,7 @@ it('healthChecks in the graph returns the stored checks by page, filter and acce
   });
   expect(first).toEqual(pageOf([away], 2, true));
   expect(await page({ after: first.healthChecks.pageInfo.endCursor })).toEqual(pageOf([works], 2, false));
+  for (const model of ['', '  ']) expect(await page({ filter: { model } })).toEqual(first);
   expect(await page({ filter: { healthy: true } })).toEqual(pageOf([works], 1, false));
   expect(await page({ filter: { model: 'away', healthy: false } })).toEqual(pageOf([away], 1, false));
   expect(await page({}, await key({ models: ['works'] }))).toEqual(pageOf([works], 1, false));
