@@ -39,6 +39,8 @@ function isConnectionFailure(error: unknown): boolean {
 
 /** PostgreSQL ended the connection: an administrator, a restart or a crash. */
 const LOST_SQLSTATE = /^(?:08|57P0)/;
+/** Failures of a lost connection that have no code. The second is of a query after the failure of its connection. */
+const LOST_MESSAGE = /^(?:Connection terminated|Client has encountered a connection error and is not queryable$)/;
 
 /** Whether a connection that was open is lost. Another connection may work immediately. */
 function isLostConnection(error: unknown): boolean {
@@ -48,7 +50,7 @@ function isLostConnection(error: unknown): boolean {
     code === 'ECONNRESET' ||
     code === 'EPIPE' ||
     LOST_SQLSTATE.test(code) ||
-    error.message.startsWith('Connection terminated') ||
+    LOST_MESSAGE.test(error.message) ||
     isLostConnection(error.cause)
   );
 }
