@@ -72,11 +72,22 @@ export interface ConfigReader {
  */
 export function createConfigReader(argv: readonly string[], env: () => NodeJS.ProcessEnv): ConfigReader {
   let idle: { readonly worker: Worker; readonly end: NodeJS.Timeout } | null = null;
+  /** Threads that have ended. A message to one of them is lost without an error. */
+  const ended = new WeakSet<Worker>();
+
+  function newWorker(): Worker {
+    const worker = startWorker();
+    worker.once('exit', () => {
+      ended.add(worker);
+      if (idle?.worker === worker) stop();
+    });
+    return worker;
+  }
 
   function takeWorker(): Worker {
     const last = idle;
     idle = null;
-    if (last === null) return startWorker();
+    if (last === null) return newWorker();
     clearTimeout(last.end);
     return last.worker;
   }
@@ -91,6 +102,7 @@ export function createConfigReader(argv: readonly string[], env: () => NodeJS.Pr
   /** Keeps a thread for the next reading. Ends the idle thread that a concurrent reading may have kept. */
   function keep(worker: Worker): void {
     stop();
+    if (ended.has(worker)) return;
     idle = { worker, end: setTimeout(stop, IDLE_MS).unref() };
   }
 
@@ -117,7 +129,7 @@ function startWorker(): Worker {
   });
   // The thread must not delay a shutdown.
   worker.unref();
-  // After an error the thread ends, which a running reading notices by `exit`. An idle thread may end.
+  // After an error the thread ends: `exit` ends a running reading, and removes an idle thread.
   worker.on('error', () => {});
   return worker;
 }

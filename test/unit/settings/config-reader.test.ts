@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import { afterAll, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/runtime/settings/config-fault.ts';
 import { createConfigReader } from '../../../src/runtime/settings/reload.ts';
@@ -37,4 +39,14 @@ it('a config reader returns the lines of settings', async () => {
   writeFileSync(file, `${model('one')}\ngeneral_settings:\n  demo_model: true\n  max_file_size_mb: 3\n`);
   const { config } = await reader.read();
   expect(config.placeOf('general_settings', 'max_file_size_mb')).toEqual({ source: file, line: 9 });
+});
+
+it('a config reader replaces an idle thread that has ended', async () => {
+  reader.stop();
+  const started = once(process, 'worker') as Promise<[Worker]>;
+  expect(await namesIn(model('one'))).toEqual(['one secret-one']);
+  const [worker] = await started;
+  await worker.terminate();
+  expect(await namesIn(model('two'))).toEqual(['two secret-two']);
+  expect(await namesIn(model('three'))).toEqual(['three secret-three']);
 });
