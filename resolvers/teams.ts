@@ -7,6 +7,7 @@ import {
   withKeptRightsOfTeam,
 } from '../src/domain/keys/granting-members.ts';
 import { nullIfBlank } from '../src/domain/optional-text.ts';
+import { startedOwner } from '../src/domain/owners/started-owner.ts';
 import { defaultsOfTeams } from '../src/domain/settings/row-defaults.ts';
 import { isSwitchedOn } from '../src/domain/settings/switches.ts';
 import { storedCallbacks } from '../src/domain/teams/logging.ts';
@@ -89,9 +90,10 @@ export const createTeam = operation({
       { ...patch, memberBudgetId: budget?.id ?? null },
       { ...authorship, id: nullIfBlank(id) ?? ids.uuid() },
     );
-    const team = withCallbacks(scope, drafted, { patch, before: {} });
-    if ((await stores.teams.find(team.id)) !== null)
-      throw new Conflict(`Team id = ${team.id} already exists. Please use a different team id.`);
+    const complete = withCallbacks(scope, drafted, { patch, before: {} });
+    if ((await stores.teams.find(complete.id)) !== null)
+      throw new Conflict(`Team id = ${complete.id} already exists. Please use a different team id.`);
+    const team = await startedOwner(stores.spend, 'team', complete);
     await assertInOrganization(scope, team);
     const resolved = await resolveMembers(scope, members);
     const author = { userId: authorship.by, email: null, role: 'admin', limits: {} } as const;

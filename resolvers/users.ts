@@ -2,6 +2,7 @@ import type { JsonObject } from '../src/domain/json-object.ts';
 import { Conflict, Forbidden, NotFound } from '../src/domain/errors.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import { nullIfBlank } from '../src/domain/optional-text.ts';
+import { startedOwner } from '../src/domain/owners/started-owner.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import { defaultsOfUsers } from '../src/domain/settings/row-defaults.ts';
@@ -67,8 +68,9 @@ export const createUser = operation({
     const authorship = authored(scope);
     const defaults = defaultsOfUsers(configuration);
     const teamIds = draft.teamIds.length === 0 ? defaults.teamIds : draft.teamIds;
-    const user = newUser({ ...defaults.patch, ...patch }, { ...authorship, id: nullIfBlank(id) ?? ids.uuid() });
-    await assertNew(scope, user);
+    const drafted = newUser({ ...defaults.patch, ...patch }, { ...authorship, id: nullIfBlank(id) ?? ids.uuid() });
+    await assertNew(scope, drafted);
+    const user = await startedOwner(stores.spend, 'user', drafted);
     await stores.users.add(user);
     // Keys may have named the user before it existed.
     ownedKeys.evictOwner({ kind: 'userId', id: user.id });
@@ -203,7 +205,8 @@ export const updateUser = operation({
     assertMayEdit(scope, id, patch);
     const authorship = authored(scope);
     const done = id === null ? null : await stores.users.change(id, (user) => patchedUser(user, patch, authorship));
-    const user = done?.after ?? newUser({ email: named.email, ...patch }, { ...authorship, id: id ?? ids.uuid() });
+    const newOne = () => newUser({ email: named.email, ...patch }, { ...authorship, id: id ?? ids.uuid() });
+    const user = done?.after ?? (await startedOwner(stores.spend, 'user', newOne()));
     if (done === null) await stores.users.add(user);
     ownedKeys.evictOwner({ kind: 'userId', id: user.id });
     const [view] = await userViews(scope, [user]);

@@ -2,6 +2,7 @@ import { type BudgetPatch, newBudget } from '../../src/domain/budgets/budget.ts'
 import { setsLimits } from '../../src/domain/budgets/limits.ts';
 import { Conflict } from '../../src/domain/errors.ts';
 import { nullIfBlank } from '../../src/domain/optional-text.ts';
+import { startedOwner } from '../../src/domain/owners/started-owner.ts';
 import { newStamps } from '../../src/domain/row-store.ts';
 import type { MemberRole, TeamMember } from '../../src/domain/teams/member.ts';
 import type { Team } from '../../src/domain/teams/team.ts';
@@ -24,7 +25,8 @@ export async function userNamed(scope: Scope<TeamPlatform>, name: UserName): Pro
   const stored = await findNamedUser(stores, name);
   if (stored !== null) return stored;
   const { userId, email } = name;
-  const user = newUser({ email, role: 'internal_user' }, { ...authored(scope), id: nullIfBlank(userId) ?? ids.uuid() });
+  const about = { ...authored(scope), id: nullIfBlank(userId) ?? ids.uuid() };
+  const user = await startedOwner(stores.spend, 'user', newUser({ email, role: 'internal_user' }, about));
   try {
     await stores.users.add(user);
     return user;

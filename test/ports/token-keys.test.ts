@@ -60,22 +60,47 @@ for (const engine of ENGINES)
       }
     }
 
-    it('count in the spend of their owners, before and after calls are unfolded', async () => {
-      await stores.tokenKeys.add(KEYS);
-      // A key that is stored again stays as it is.
-      await stores.tokenKeys.add([...KEYS, { ...KEYS[0], teamId: 'elsewhere' }].slice(1).toReversed());
-      await stores.tokenKeys.add([]);
-      const calls = [1, 2, 3, 4, 5].map((nth) => {
+    async function appendCalls(nths: readonly number[]): Promise<void> {
+      const calls = nths.map((nth) => {
         const spend = callOf(nth);
         const { traceId: trace, spanId: span, cost } = spend;
         return stores.calls.encode({ spend, span: aSpan({ gateway: true, cost, traceId: trace, spanId: span }) });
       });
       await stores.calls.append(calls);
+    }
+
+    it('count in the spend of their owners, before and after calls are unfolded', async () => {
+      await stores.tokenKeys.add(KEYS);
+      // A key that is stored again stays as it is.
+      await stores.tokenKeys.add([...KEYS, { ...KEYS[0], teamId: 'elsewhere' }].slice(1).toReversed());
+      await stores.tokenKeys.add([]);
+      await appendCalls([1, 2, 3, 4, 5]);
       for (const [kind, id, total] of TOTALS)
         expect(await stores.spend.totalsOfOwners(kind, [id])).toEqual(new Map([[id, total]]));
       await stores.calls.unfold();
       await expectTotals();
       expect((await stores.spend.totalsSince('key', [{ id: hash(1), from: new Date(0) }])).get(hash(1))).toBe(10n);
+    });
+
+    it('count in the spend that earlier owners left, as deleted keys do, before and after calls are unfolded', async () => {
+      await stores.tokenKeys.add(KEYS);
+      const deletedAt = new Date(START_MS);
+      const ids = { hash: hash(6), secretHash: hash(6), alias: null };
+      await stores.keys.add(aKey({ ...ids, teamId: 'team', userId: 'user', deletedAt }));
+      await appendCalls([1, 2, 3, 4, 5, 6]);
+      const { spend } = stores;
+      const left = async () => [
+        await spend.totalsOfEarlierOwners('team', ['team', 'none']),
+        await spend.totalsOfEarlierOwners('user', ['user', 'other']),
+      ];
+      const ofUsers = new Map([
+        ['user', 1_001_010n],
+        ['other', 10_000n],
+      ]);
+      const expected = [new Map([['team', 1_000_110n]]), ofUsers];
+      expect(await left()).toEqual(expected);
+      await stores.calls.unfold();
+      expect(await left()).toEqual(expected);
     });
 
     it('determine the organization of a call without a team, and the order of users by spend', async () => {

@@ -71,9 +71,13 @@ export const OTHER_STORES = {
 };
 
 /** Totals of an empty spend store. */
-export const noTotals: Pick<SpendStore, 'totalOf' | 'totalsOf' | 'totalsOfOwners' | 'totalsSince'> = {
+export const noTotals: Pick<
+  SpendStore,
+  'totalOf' | 'totalsOf' | 'totalsOfOwners' | 'totalsOfEarlierOwners' | 'totalsSince'
+> = {
   totalOf: async () => ZERO_USD,
   totalsOf: async () => new Map(),
   totalsOfOwners: async () => new Map(),
+  totalsOfEarlierOwners: async () => new Map(),
   totalsSince: async () => new Map(),
 };

@@ -114,6 +114,11 @@ export interface SpendStore {
    */
   totalsOfOwners(kind: SummedKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
   /**
+   * The part of `totalsOfOwners` that earlier owners with these ids left: the spend of deleted keys, and of the keys of
+   * signed tokens. Read it before an owner is created.
+   */
+  totalsOfEarlierOwners(kind: 'team' | 'user', ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
+  /**
    * Exact spend of each key, owner or label in calls that started at or after its `from`; otherwise as
    * `totalsOfOwners`. A key, owner or label without such calls is absent.
    */

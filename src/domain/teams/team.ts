@@ -27,7 +27,10 @@ export interface Team extends Limits, Stamps {
   readonly routerSettings: JsonObject;
   /** Further budgets, each with its own window. All apply, besides the budget of the team. Null for none. */
   readonly budgetLimits: readonly TeamWindow[] | null;
-  /** Total spend of its keys at the start of its budget window; null before the first window has ended. */
+  /**
+   * Total spend of its keys at the start of its budget window. In the first window it is what an earlier owner with its
+   * id left. Null for zero.
+   */
   readonly spentBefore: Usd | null;
 }
 

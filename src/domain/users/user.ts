@@ -26,7 +26,10 @@ export interface User extends Limits, Stamps {
   readonly modelMaxBudget: JsonObject;
   readonly allowedCacheControls: readonly string[];
   readonly ssoUserId: string | null;
-  /** Total spend of its keys at the start of its budget window; null before the first window has ended. */
+  /**
+   * Total spend of its keys at the start of its budget window. In the first window it is what an earlier owner with its
+   * id left. Null for zero.
+   */
   readonly spentBefore: Usd | null;
 }
 

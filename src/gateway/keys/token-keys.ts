@@ -6,7 +6,9 @@ import { type TeamFacts, tokenTeamsOf } from '../../domain/identity/token-teams.
 import type { KnownToken, VerifiedTokens } from '../../domain/identity/verified-tokens.ts';
 import { unstoredKey } from '../../domain/keys/unstored-key.ts';
 import type { KeyGenerator, KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { startedOwner } from '../../domain/owners/started-owner.ts';
 import type { Role } from '../../domain/role.ts';
+import type { SpendStore } from '../../domain/spend/spend-row.ts';
 import { ALL_TEAMS, newTeam, type Team } from '../../domain/teams/team.ts';
 import { ALL_USERS, emailKeyOf, newUser, type User } from '../../domain/users/user.ts';
 import type { KnownTokenKeys } from './known-token-keys.ts';
@@ -23,7 +25,10 @@ interface TokenKeyOptions extends MappedKeyOptions {
   readonly keys: OwnedKeys;
   readonly knownKeys: KnownTokenKeys;
   readonly tokens: Pick<VerifiedTokens, 'use'>;
-  readonly stores: MappedKeyOptions['stores'] & Pick<OwnerStores, 'users' | 'teams' | 'teamMembers'>;
+  readonly stores: MappedKeyOptions['stores'] &
+    Pick<OwnerStores, 'users' | 'teams' | 'teamMembers'> & {
+      readonly spend: Pick<SpendStore, 'totalsOfEarlierOwners'>;
+    };
   readonly rules: TokenRules;
   readonly generator: Pick<KeyGenerator, 'hash'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -139,7 +144,7 @@ const tokensWithUsers = (
 /** Creates the user of a token. Returns the stored user if another request created one with this id or email first. */
 async function createdUser(id: string, { email }: TokenIdentity, options: TokenKeyOptions): Promise<User> {
   const { stores, clock } = options;
-  const user = newUser({ email }, { id, now: clock.now(), by: id });
+  const user = await startedOwner(stores.spend, 'user', newUser({ email }, { id, now: clock.now(), by: id }));
   try {
     await stores.users.add(user);
     return user;
@@ -185,9 +190,11 @@ async function addTeams(
   const named = bearers.flatMap(({ token, user }) => token.identity.teamIds.map((id) => [id, user?.id ?? id] as const));
   for (const [id, by] of named) {
     if (teams.has(id)) continue;
-    const team = newTeam({}, { id, now: clock.now(), by });
+    const drafted = newTeam({}, { id, now: clock.now(), by });
+    // oxlint-disable-next-line no-await-in-loop -- two tokens may name one team
+    const team = await startedOwner(stores.spend, 'team', drafted);
     try {
-      // oxlint-disable-next-line no-await-in-loop -- two tokens may name one team
+      // oxlint-disable-next-line no-await-in-loop -- as above
       await stores.teams.add(team);
       teams.set(id, team);
     } catch (error) {

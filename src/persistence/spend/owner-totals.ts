@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { memberId } from '../../domain/admission/counters.ts';
 import type { Usd } from '../../domain/money.ts';
-import type { KeyOwnerKind, SummedKind } from '../../domain/spend/spend-row.ts';
+import type { KeyOwnerKind, SpendStore, SummedKind } from '../../domain/spend/spend-row.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { elementsOf, textsIn, tuplesIn } from '../database/rows.ts';
@@ -78,6 +78,14 @@ export function ownedKeys(flavour: Flavour, kind: KeyOwnerKind, ids: readonly st
   );
 }
 
+/** Keys that teams or users leave at their deletion, in the columns of `ownedKeys`. */
+const earlierKeys = (flavour: Flavour, kind: 'team' | 'user', ids: readonly string[]): RawBuilder<unknown> => {
+  const deleted = sql`(select hash, team_id, user_id from virtual_key where deleted_at is not null) deleted_key`;
+  return sql`
+    ${ownedKeysIn(deleted, kind, { flavour, ids })}
+    union all ${ownedKeysIn(sql.table('token_key'), kind, { flavour, ids })}`;
+};
+
 function ownedKeysIn(
   keys: RawBuilder<unknown>,
   kind: KeyOwnerKind,
@@ -105,22 +113,46 @@ function ownedKeysIn(
   }
 }
 
+/** Sums totals by id. `relations` are the common table expressions that `totals` reads. */
+async function readSums(
+  { reader, inFlight }: Database,
+  kind: SummedKind | 'key',
+  { relations = sql``, totals }: { readonly relations?: RawBuilder<unknown>; readonly totals: RawBuilder<unknown> },
+): Promise<ReadonlyMap<string, Usd>> {
+  const { rows } = await inFlight.read(() =>
+    sql<{ id: string; member_user_id: string; total: string }>`
+      ${relations}
+      select id, member_user_id, cast(sum(total) as text) as total
+      from (${totals}) spent group by id, member_user_id
+    `.execute(reader()),
+  );
+  return new Map(
+    rows.map(({ id, member_user_id: memberUserId, total }) => [
+      kind === 'member' ? memberId(id, memberUserId) : id,
+      BigInt(total) as Usd,
+    ]),
+  );
+}
+
+const withOwned = (keys: RawBuilder<unknown>): RawBuilder<unknown> => sql`with owned as (${keys})`;
+
 /**
  * The spend of keys, owners, labels and windows, including the call log, so that admission does not wait for unfolding.
  */
 export const createTotalsOf =
-  ({ reader, flavour, inFlight }: Database) =>
-  (kind: SummedKind | 'key', ids: readonly string[]): Promise<ReadonlyMap<string, Usd>> =>
-    inFlight.read(async () => {
-      const { rows } = await sql<{ id: string; member_user_id: string; total: string }>`
-        ${isNamed(kind) ? sql`` : sql`with owned as (${ownedKeys(flavour, kind, ids)})`}
-        select id, member_user_id, cast(sum(total) as text) as total
-        from (${isNamed(kind) ? totalsOfNamed(flavour, kind, ids) : totalsOfOwned(flavour)}) spent group by id, member_user_id
-      `.execute(reader());
-      return new Map(
-        rows.map(({ id, member_user_id: memberUserId, total }) => [
-          kind === 'member' ? memberId(id, memberUserId) : id,
-          BigInt(total) as Usd,
-        ]),
-      );
-    });
+  (database: Database) =>
+  (kind: SummedKind | 'key', ids: readonly string[]): Promise<ReadonlyMap<string, Usd>> => {
+    const { flavour } = database;
+    if (isNamed(kind)) return readSums(database, kind, { totals: totalsOfNamed(flavour, kind, ids) });
+    const relations = withOwned(ownedKeys(flavour, kind, ids));
+    return readSums(database, kind, { relations, totals: totalsOfOwned(flavour) });
+  };
+
+/** The spend that earlier teams or users with these ids left, including the call log. */
+export const createTotalsOfEarlierOwners =
+  (database: Database): SpendStore['totalsOfEarlierOwners'] =>
+  (kind, ids) => {
+    const { flavour } = database;
+    const relations = withOwned(earlierKeys(flavour, kind, ids));
+    return readSums(database, kind, { relations, totals: totalsOfOwned(flavour) });
+  };

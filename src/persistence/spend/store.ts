@@ -5,7 +5,7 @@ import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { isDuplicate } from '../database/faults.ts';
 import { createSpendInsertion, inOrder } from './insertion.ts';
-import { createTotalsOf } from './owner-totals.ts';
+import { createTotalsOf, createTotalsOfEarlierOwners } from './owner-totals.ts';
 import { createSpendSince } from './spend-since.ts';
 import { elementsOf, everyColumn, rowTable, textsIn, tuplesIn } from '../database/rows.ts';
 import { transaction } from '../database/transaction.ts';
@@ -111,6 +111,7 @@ export function createSpendStore(database: Database): SpendStore {
     totalOf: async (keyHash) => (await totalsOf('key', [keyHash])).get(keyHash) ?? ZERO_USD,
     totalsOf: (keyHashes) => totalsOf('key', keyHashes),
     totalsOfOwners: totalsOf,
+    totalsOfEarlierOwners: createTotalsOfEarlierOwners(database),
     totalsSince: createSpendSince(database),
   };
 }

@@ -20,7 +20,7 @@ export const TeamEntity = defineEntity({
     memberBudgetId: p.text().nullable(),
     routerSettings: objectColumn(),
     budgetLimits: p.json().columnType('json').$type<readonly TeamWindow[]>().nullable(),
-    /** Total spend of the team's keys at the start of its budget window. Null in the first window. */
+    /** Total spend of the team's keys at the start of its budget window, see `startedOwner`. Null for zero. */
     spentBefore: p.type(UsdTextType).nullable(),
     ...limitColumns(),
     ...stampColumns(),

@@ -19,10 +19,10 @@ function waitingFor<Methods extends object>(methods: Methods, readable: () => Pr
 
 /**
  * Spend store whose methods first wait until the call log is unfolded (ADR 0035). These do not wait: `append`,
- * `removeStartedBefore`, and `totalOf`, `totalsOf` and `totalsOfOwners`, which include the log.
+ * `removeStartedBefore`, and the totals except `totalsSince`, because they include the log.
  */
 export const readableSpend = (
-  { append, removeStartedBefore, totalOf, totalsOf, totalsOfOwners, ...others }: SpendStore,
+  { append, removeStartedBefore, totalOf, totalsOf, totalsOfOwners, totalsOfEarlierOwners, ...others }: SpendStore,
   readable: () => Promise<void>,
 ): SpendStore => ({
   ...waitingFor(others, readable),
@@ -31,6 +31,7 @@ export const readableSpend = (
   totalOf,
   totalsOf,
   totalsOfOwners,
+  totalsOfEarlierOwners,
 });
 
 /** Spend reports that first wait until the call log is unfolded. */

@@ -18,7 +18,7 @@ export const UserEntity = defineEntity({
     modelMaxBudget: objectColumn(),
     allowedCacheControls: textsColumn(),
     ssoUserId: p.text().nullable(),
-    /** Total spend of the user's keys at the start of its budget window. Null in the first window. */
+    /** Total spend of the user's keys at the start of its budget window, see `startedOwner`. Null for zero. */
     spentBefore: p.type(UsdTextType).nullable(),
     ...limitColumns(),
     ...stampColumns(),
