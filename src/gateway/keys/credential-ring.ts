@@ -161,6 +161,8 @@ function chosenTeamOf(peer: Peer | undefined): string | null {
 /** Identifies tracing keys from memory, else from the store. Wrong tracing keys count as failed keys of their peer. */
 function createTracingKeys(store: Pick<TracingKeyStore, 'all'>, { generator, clock, failures }: CredentialOptions) {
   const known = new Map<string, { readonly key: TracingKey; readonly readMs: number }>();
+  /** Number of evictions. A read that began before the latest one does not fill the cache. */
+  let generation = 0;
 
   function senderOf(key: TracingKey | undefined, peer: Peer | undefined): Caller {
     if (key !== undefined && !isExpired(key, clock.now())) return new TraceSender(key);
@@ -173,6 +175,7 @@ function createTracingKeys(store: Pick<TracingKeyStore, 'all'>, { generator, clo
 
   async function read(hash: string, peer: Peer | undefined): Promise<Caller> {
     const readMs = clock.monotonicMs();
+    const startGeneration = generation;
     let key: TracingKey | undefined;
     try {
       [key] = await store.all({ tokenHash: hash });
@@ -180,7 +183,7 @@ function createTracingKeys(store: Pick<TracingKeyStore, 'all'>, { generator, clo
       throw new Unavailable('Keys cannot be checked now: the key store does not answer.', undefined, { cause });
     }
     known.delete(hash);
-    if (key !== undefined) known.set(hash, { key, readMs });
+    if (key !== undefined && startGeneration === generation) known.set(hash, { key, readMs });
     evictOldest(known, MAX_CACHED_KEYS);
     return senderOf(key, peer);
   }
@@ -195,9 +198,11 @@ function createTracingKeys(store: Pick<TracingKeyStore, 'all'>, { generator, clo
       return read(hash, peer);
     },
     evict(tokenHash: string): void {
+      generation += 1;
       known.delete(tokenHash);
     },
     evictAll(): void {
+      generation += 1;
       known.clear();
     },
   };
