@@ -161,7 +161,7 @@ export function createLabelBudgets(
       if (startGeneration === generation) kinds = read;
       return read;
     } catch (error) {
-      if (kinds === null) throw error;
+      if (kinds === null || !isUsable(kinds)) throw error;
       return kinds;
     }
   }
@@ -242,6 +242,8 @@ export function createLabelBudgets(
 
   const isFresh = (entry: Pick<Entry, 'readMs'> | undefined): boolean =>
     entry !== undefined && clock.monotonicMs() - entry.readMs <= FRESH_MS;
+  /** Whether an entry may be used after a failed read. */
+  const isUsable = ({ readMs }: Pick<Entry, 'readMs'>): boolean => clock.monotonicMs() - readMs <= OUTAGE_MS;
   const foundOf = (namedLabels: readonly NamedLabel[]): readonly LabelBudget[] =>
     namedLabels.flatMap((label) => entries.get(cacheKeyOf(label))?.found ?? []);
 
@@ -253,7 +255,6 @@ export function createLabelBudgets(
     try {
       read = await readLabels(stale);
     } catch (error) {
-      const isUsable = ({ readMs }: Entry): boolean => clock.monotonicMs() - readMs <= OUTAGE_MS;
       if (!stale.every((label) => isUsable(known.get(label) ?? NEVER))) throw error;
     }
     return namedLabels.flatMap((label) => (read.get(cacheKeyOf(label)) ?? known.get(label))?.found ?? []);

@@ -54,3 +54,25 @@ it('a call has the budgets of its labels, also when the cache is evicted during 
   for (const pendingRead of pendingReads.splice(0)) pendingRead.resolve();
   expect(await secondRead).toEqual(budgetsOfBothTags);
 });
+
+it('the kinds of labels are used for a minute after a failed read, and then calls with labels are refused', async () => {
+  const failure = new Error('The store is unavailable.');
+  let nowMs = 0;
+  let isUnavailable = false;
+  const count = async (): Promise<number> => {
+    if (isUnavailable) throw failure;
+    return 0;
+  };
+  const unused = { findMany: async () => [] };
+  const budgets = createLabelBudgets(
+    { budgets: unused, customers: { ...unused, count }, tags: { ...unused, count } },
+    { of: async (_, limits) => ({ ...limitsOf(limits), spentBefore: null }) },
+    { monotonicMs: () => nowMs },
+  );
+  expect(await budgets.of(labels, null)).toEqual([]);
+  isUnavailable = true;
+  nowMs = 60_000;
+  expect(await budgets.of(labels, null)).toEqual([]);
+  nowMs = 60_001;
+  await expect(budgets.of(labels, null)).rejects.toBe(failure);
+});
