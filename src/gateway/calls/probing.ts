@@ -34,8 +34,8 @@ export function createProbing({
 }): Omit<ProbeGateway, 'cooldownMs'> {
   /** Last probes by deployment id. */
   const lastProbes = new Map<string, Probe>();
-  /** Running probes by deployment id. Concurrent requests share one. */
-  const running = new Map<string, Promise<Probe>>();
+  /** Running probes by deployment id, with the signals of their callers. Concurrent requests share one. */
+  const running = new Map<string, { readonly probing: Promise<Probe>; readonly signal: AbortSignal }>();
 
   function keepResult({ keyHash, userId }: Caller, { id, modelGroup }: Deployment, probe: Probe): void {
     lastProbes.set(id, probe);
@@ -98,10 +98,18 @@ export function createProbing({
       // No reservation: a deployment has one probe at a time, of a few tokens.
       await tools.budgets.check(caller);
       const { id } = deployment;
-      const shared = running.get(id);
-      if (shared !== undefined) return await shared;
+      let shared = running.get(id);
+      while (shared !== undefined) {
+        try {
+          return await shared.probing;
+        } catch (error) {
+          // If only the caller of the shared probe has disconnected, this request probes again.
+          if (!shared.signal.aborted || signal.aborted) throw error;
+        }
+        shared = running.get(id);
+      }
       const probing = send(caller, deployment, probeRequest, signal).finally(() => running.delete(id));
-      running.set(id, probing);
+      running.set(id, { probing, signal });
       const probe = await probing;
       keepResult(caller, deployment, probe);
       return probe;
