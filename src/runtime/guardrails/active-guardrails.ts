@@ -45,6 +45,7 @@ const DEFAULT_STREAM: StreamSettings = { samplingRate: SAMPLING_RATE, atEndOnly:
  * that it applies to.
  */
 export function createActiveGuardrails({ directory, services = {}, broken }: Options): ActiveGuardrails {
+  const kinds: Readonly<Record<string, GuardrailKind>> = { ...services, ...LOCAL_KINDS };
   let compiledFrom: readonly GuardrailDefinition[] | null = null;
   let active: readonly ActiveGuardrail[] = [];
   let compiled: ReadonlyMap<GuardrailDefinition, ActiveGuardrail> = new Map();
@@ -52,7 +53,7 @@ export function createActiveGuardrails({ directory, services = {}, broken }: Opt
   /** Throws GuardrailFault for a guardrail that cannot run. */
   function build(definition: GuardrailDefinition): ActiveGuardrail {
     const { kind, params } = definition;
-    const make = Object.hasOwn(LOCAL_KINDS, kind) ? LOCAL_KINDS[kind] : services[kind];
+    const make = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
     if (make === undefined) throw new GuardrailFault(`guardrails of the kind '${kind}' do not run here`);
     const shared = readParams(common, params);
     const skips: TextRole[] = [];
