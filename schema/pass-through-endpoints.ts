@@ -207,7 +207,8 @@ function patchOf(fields: EndpointFields): EndpointPatch {
   };
 }
 
-// Conflict: the id is taken, or the endpoint is in the configuration file. Several endpoints may have the same path.
+// Conflict: the id is taken, the endpoint is in the configuration file, or a change would lose headers that cannot be
+// decrypted. Several endpoints may have the same path.
 builder.mutationFields((t) => ({
   createPassThroughEndpoint: t.field({
     type: EndpointType,

@@ -85,6 +85,21 @@ export function endpointStoreSuite(engine: Engine): void {
       expect(warnings).toEqual([{ id: 'one' }]);
     });
 
+    it('a process with another admin key cannot change an endpoint without its headers', async () => {
+      const headers = { Authorization: 'Bearer target-secret' };
+      await aProcess().add({ id: 'one', path: '/d/one', target: 'http://h/', headers }, BY);
+      const before = await store.find('one');
+      const withOtherKey = aProcess('sk-other');
+      const refusal = new Conflict(
+        'The headers of this endpoint were encrypted with another admin key. Send all of them, with secrets.',
+      );
+      for (const patch of [{ path: '/d/two' }, { headers: { Authorization: '*****' } }])
+        await expect(withOtherKey.change('one', patch, BY)).rejects.toThrow(refusal);
+      expect(await store.find('one')).toEqual(before);
+      await withOtherKey.change('one', { headers: { Authorization: 'Bearer new' } }, BY);
+      expect(withOtherKey.list()[0]?.headers?.['Authorization']?.reveal()).toBe('Bearer new');
+    });
+
     it('serves changes of another process after a refresh', async () => {
       const [here, there] = [aProcess(), aProcess('sk-admin', (await scratch.open()).passThrough)];
       const headers = { Authorization: 'Bearer first' };

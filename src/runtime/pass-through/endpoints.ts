@@ -1,4 +1,4 @@
-import { InvalidInput } from '../../domain/errors.ts';
+import { Conflict, InvalidInput } from '../../domain/errors.ts';
 import {
   assertTarget,
   DEFAULT_ENDPOINT,
@@ -95,7 +95,13 @@ export function createPassThroughEndpoints({
     },
     async change(id, patch, { now, by }) {
       const changed = await store.change(id, (row) => {
-        const current = headerSealer.open(row.id, row.sealedHeaders) ?? {};
+        const opened = headerSealer.open(row.id, row.sealedHeaders);
+        // Without the stored headers, a patch would lose those that it does not send, and masked values.
+        if (opened === null && !areWhole(patch.headers))
+          throw new Conflict(
+            'The headers of this endpoint were encrypted with another admin key. Send all of them, with secrets.',
+          );
+        const current = opened ?? {};
         const path = patch.path ?? row.path;
         const target = patch.target ?? row.target;
         const next = patch.headers === undefined ? current : unmaskedHeaders(patch.headers, current);
@@ -129,6 +135,10 @@ export function createPassThroughEndpoints({
 
 const secretsOf = (headers: Headers): Readonly<Record<string, Secret>> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, new Secret(value)]));
+
+/** Whether the headers of a patch replace all stored ones: no masked value stands for a stored one. */
+const areWhole = (sent: Headers | undefined): boolean =>
+  sent !== undefined && Object.entries(unmaskedHeaders(sent, {})).every(([name, value]) => value === sent[name]);
 
 /** Settings with the values of a patch. Other members of the patch are ignored. */
 function settingsOf(before: EndpointSettings, patch: EndpointPatch): EndpointSettings {
