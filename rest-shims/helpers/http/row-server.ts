@@ -80,7 +80,10 @@ export interface RowSteps {
   readBody(exchange: RowExchange): Uint8Array | Promise<Uint8Array>;
   /** Runs the handler, with the caller as the author of its changes. */
   handle(exchange: RowExchange, caller: Caller | null, body: Uint8Array): HttpAnswer | Promise<HttpAnswer>;
-  /** Writes the answer. The promise for a stream resolves when its last byte is written. */
+  /**
+   * Writes the answer. The promise for a stream resolves when its last byte is written. The answer of a refused request
+   * is dropped: its stream is cancelled.
+   */
   write(exchange: RowExchange, answer: HttpAnswer): void | Promise<void>;
   /**
    * Answers with a failure in the form of the row. Does nothing for an aborted or refused request. Closes the
@@ -94,7 +97,8 @@ export interface RowSteps {
 export function createRowSteps(options: RowServerOptions): RowSteps {
   const { admit, identify, scopeFor, withAuthor, onFailure, bodyLimits, heartbeatMs = 0, stallMs } = options;
   const parsesEagerly = options.jsonScan === false;
-  const refused = new WeakSet<Outgoing>();
+  /** The failures with which requests were refused. */
+  const refused = new WeakMap<Outgoing, DomainError>();
 
   const limitOf = (row: RouteRow): number =>
     typeof row.bodyLimit === 'number' ? row.bodyLimit : bodyLimits[row.bodyLimit];
@@ -141,14 +145,20 @@ export function createRowSteps(options: RowServerOptions): RowSteps {
         ? withAuthor(caller, headers, () => row.handle(httpRequest, scope))
         : row.handle(httpRequest, scope);
     },
-    write: ({ response }, answer) => writeAnswer(response, answer, heartbeatMs, stallMs),
+    write({ response }, answer) {
+      const refusal = refused.get(response);
+      if (refusal === undefined) return writeAnswer(response, answer, heartbeatMs, stallMs);
+      // Frees the upstream connection.
+      if (answer.body.kind === 'stream') answer.body.stream.cancel(refusal);
+      return undefined;
+    },
     fail(exchange, error, caller) {
       const { response } = exchange;
       if (error instanceof RequestAborted || response.destroyed || refused.has(response)) return;
       answerFailure(exchange, error, caller);
     },
     refuse(matched, error) {
-      refused.add(matched.response);
+      refused.set(matched.response, error);
       answerFailure(matched, error, null);
     },
   };
