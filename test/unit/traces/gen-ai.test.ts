@@ -90,6 +90,13 @@ describe('GenAI: input and output', () => {
     expect(span?.attributes).toEqual({ 'gen_ai.operation.name': 'chat' });
   });
 
+  it('have roles in lower case, also those with a name that every object inherits', () => {
+    const messages = ['Critic', 'constructor', '__proto__'].map((role) => ({ role, content: 'Hi' }));
+    expect(JSON.parse(llm({ 'gen_ai.input.messages': JSON.stringify(messages) })?.input ?? '')).toEqual(
+      ['critic', 'constructor', '__proto__'].map((role) => ({ role, content: 'Hi' })),
+    );
+  });
+
   it('are read from messages in an attribute that is a list, not a JSON text', () => {
     const messages = [{ role: 'user', content: 'hello' }];
     expect(llm({ 'gen_ai.input.messages': messages })?.input).toBe('[{"role":"user","content":"hello"}]');

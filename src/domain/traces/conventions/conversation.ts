@@ -16,7 +16,11 @@ export interface ToolCall {
   readonly id?: string;
 }
 
-const ROLES: Readonly<Record<string, string>> = { human: 'user', ai: 'assistant', model: 'assistant' };
+const ROLES: ReadonlyMap<string, string> = new Map([
+  ['human', 'user'],
+  ['ai', 'assistant'],
+  ['model', 'assistant'],
+]);
 /** LangChain has a message type instead of a role. */
 const MESSAGE_TYPES = new Set(['human', 'ai', 'system', 'tool', 'function', 'developer']);
 const TOOL_CALL_PARTS = new Set(['function_call', 'tool_use', 'tool_call', 'tool-call']);
@@ -77,7 +81,7 @@ export function messageOf(value: unknown): Message | null {
 }
 
 /** Name of a role in the common form. */
-export const commonRole = (role: string): string => ROLES[role.toLowerCase()] ?? role.toLowerCase();
+export const commonRole = (role: string): string => ROLES.get(role.toLowerCase()) ?? role.toLowerCase();
 
 /** Content of the latest user message that is not blank; null without one. */
 export function latestUserText(messages: readonly Message[]): string | null {
