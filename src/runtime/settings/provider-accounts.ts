@@ -28,9 +28,13 @@ const DEFAULT_REGION = 'us-west-2';
 const REGION = /^[a-z]{2}(?:-[a-z]+)+-\d$/;
 const AZURE_REGION = /^[a-z0-9]{2,40}$/;
 
+/** The first of the variables with a value. An empty variable is unset. */
+const firstOf = (env: NodeJS.ProcessEnv, names: readonly string[]): string | undefined =>
+  names.map((name) => env[name]).find(Boolean);
+
 /** Region of the environment; the default for a missing or invalid one. */
 function regionOf(env: NodeJS.ProcessEnv): string {
-  const region = env['AWS_REGION_NAME'] ?? env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'] ?? '';
+  const region = firstOf(env, ['AWS_REGION_NAME', 'AWS_REGION', 'AWS_DEFAULT_REGION']) ?? '';
   return REGION.test(region) ? region : DEFAULT_REGION;
 }
 
@@ -83,7 +87,7 @@ const awsParameters = (env: NodeJS.ProcessEnv): JsonObject => ({
   aws_access_key_id: env['AWS_ACCESS_KEY_ID'],
   aws_secret_access_key: env['AWS_SECRET_ACCESS_KEY'],
   aws_session_token: env['AWS_SESSION_TOKEN'],
-  aws_profile_name: env['AWS_PROFILE_NAME'] ?? env['AWS_PROFILE'],
+  aws_profile_name: firstOf(env, ['AWS_PROFILE_NAME', 'AWS_PROFILE']),
   aws_role_name: env['AWS_ROLE_NAME'],
   aws_session_name: env['AWS_SESSION_NAME'],
 });
@@ -91,12 +95,11 @@ const awsParameters = (env: NodeJS.ProcessEnv): JsonObject => ({
 function issuerOf({ tokens }: ForwardedProvider, env: NodeJS.ProcessEnv): EnvironmentAccount['issuer'] {
   if (tokens === undefined) return null;
   const { form, scope, scopeVariable, url, urlVariables } = tokens;
-  const address = urlVariables.map((name) => env[name]).find(Boolean) ?? url;
   return {
     kind: 'issued',
     form,
-    url: address,
-    scope: (scopeVariable === null ? undefined : env[scopeVariable]) ?? scope,
+    url: firstOf(env, urlVariables) ?? url,
+    scope: firstOf(env, scopeVariable === null ? [] : [scopeVariable]) ?? scope,
   };
 }
 
@@ -118,7 +121,7 @@ export function readProviderAccounts(
 
   function defaultBase({ aws, regionVariables = [] }: ForwardedProvider): string | null {
     if (aws !== undefined) return awsBase(aws.host, region);
-    const azureRegion = regionVariables.map((name) => env[name]).find(Boolean);
+    const azureRegion = firstOf(env, regionVariables);
     return azureRegion !== undefined && AZURE_REGION.test(azureRegion) ? speechBase(azureRegion) : null;
   }
 
@@ -136,8 +139,8 @@ export function readProviderAccounts(
 
   const accounts = [CODING_AGENTS, ...FORWARDED_PROVIDERS].map((provider): [string, EnvironmentAccount] => {
     const { keyVariables, prefixes, tokenVariables = [] } = provider;
-    const token = tokenVariables.map((name) => env[name]).find(Boolean);
-    const key = keyVariables.map((name) => env[name]).find(Boolean);
+    const token = firstOf(env, tokenVariables);
+    const key = firstOf(env, keyVariables);
     const issuer = issuerOf(provider, env);
     const identity = identityOf(provider, key, issuer);
     // A key from which an identity is made is not sent itself.

@@ -106,6 +106,21 @@ it('the region of the environment selects the host of Bedrock; an invalid region
   expect(baseIn({ AWS_REGION: 'evil.example/' })).toBe('https://bedrock-runtime.us-west-2.amazonaws.com');
 });
 
+it('an empty variable is unset: the next variable of an AWS account, or the default scope, is used', () => {
+  const env = {
+    AWS_REGION_NAME: '',
+    AWS_REGION: 'eu-west-1',
+    AWS_PROFILE_NAME: '',
+    AWS_PROFILE: 'main',
+    GIGACHAT_SCOPE: '',
+  };
+  const accounts = readProviderAccounts(env, () => undefined);
+  const { base, cloud } = accounts.get('bedrock') ?? {};
+  expect(base).toBe('https://bedrock-runtime.eu-west-1.amazonaws.com');
+  expect(cloud).toMatchObject({ kind: 'aws', region: 'eu-west-1', account: { profile: 'main' } });
+  expect(accounts.get('gigachat')?.issuer?.scope).toBe('GIGACHAT_API_PERS');
+});
+
 it('calls of four providers use cloud credentials', () => {
   expect(FORWARDED_PROVIDERS.filter(({ cloud }) => cloud !== undefined).map(({ name }) => name)).toEqual([
     'bedrock',
