@@ -21,14 +21,11 @@ export async function answerWithResponse(
   if (answer.kind === 'stored') return json(convert === undefined ? answer.value : convert(answer.value));
   const { call, idOf } = answer;
   return call.consume(async (stream) => {
-    const bytes = (await collect(stream, MAX_ANSWER_BYTES)) ?? new Uint8Array();
-    const value = parseJson(bytes);
     const { provider } = call.deployment;
-    if (!isJsonObject(value))
-      throw new UpstreamFailed("The upstream's answer cannot be used: it is not JSON.", {
-        provider,
-        upstreamStatus: null,
-      });
+    const bytes = await collect(stream, MAX_ANSWER_BYTES);
+    if (bytes === null) throw unusableAnswer(provider, `it has more than ${MAX_ANSWER_BYTES} bytes`);
+    const value = parseJson(bytes);
+    if (!isJsonObject(value)) throw unusableAnswer(provider, 'it is not JSON');
     // The name of a wildcard group is not the name of a model.
     const model = call.modelGroup.includes('*') ? String(value['model']) : call.modelGroup;
     const renamed = renamedResponse(bytes, value, { model, idOf });
@@ -39,6 +36,9 @@ export async function answerWithResponse(
     };
   });
 }
+
+const unusableAnswer = (provider: string, fault: string): UpstreamFailed =>
+  new UpstreamFailed(`The upstream's answer cannot be used: ${fault}.`, { provider, upstreamStatus: null });
 
 /** Paths of the Responses API. */
 export const RESPONSE_PATHS = ['/v1/responses', '/responses', '/openai/v1/responses'] as const;
