@@ -1,4 +1,4 @@
-/** Result of a mapping that leaves a member of a map out. */
+/** Result of a mapping that leaves a member of a list or map out. */
 export const OMITTED = Symbol('left out');
 
 type Each = (inner: unknown, key: string | number) => unknown;
@@ -10,7 +10,8 @@ export function mappedInner(value: object, each: Each): unknown {
 
 function mappedList(list: readonly unknown[], each: Each): unknown {
   const mapped = list.map(each);
-  return mapped.every((inner, index) => inner === list[index]) ? list : mapped;
+  if (mapped.every((inner, index) => inner === list[index])) return list;
+  return mapped.filter((inner) => inner !== OMITTED);
 }
 
 function mappedMap(map: object, each: Each): unknown {

@@ -19,3 +19,7 @@ it('secrets in lists and objects are restored after a structured clone, and func
 it('an object without the mark is unchanged, also with one string member as in a marked secret', () => {
   expect(withRestoredSecrets(withMarkedSecrets({ other: 'text' }, 'mark'), 'mark')).toEqual({ other: 'text' });
 });
+
+it('a list is sent without its functions', () => {
+  expect(structuredClone(withMarkedSecrets(['first', () => 1, 'last'], 'mark'))).toEqual(['first', 'last']);
+});
