@@ -6,7 +6,7 @@ import type { Authored } from '../src/domain/row-store.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
-import { saveBudget, type WantedBudget } from './operation/owned-budgets.ts';
+import { addWithBudgets, createdBudgets, saveBudget, type WantedBudget } from './operation/owned-budgets.ts';
 import type { CustomerPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { budgetedRows } from './operation/window-spend.ts';
@@ -53,7 +53,7 @@ export const createCustomer = operation({
       throw new Conflict(`Customer already exists, passed user_id=${id}. Please pass a new user_id.`);
     const budgetId = await saveBudget(scope, budget, null);
     const customer = newCustomer({ ...patch, budgetId }, { ...authored(scope), id });
-    await customers.add(customer);
+    await addWithBudgets(scope, createdBudgets(budget, budgetId), () => customers.add(customer));
     return viewOf(scope, customer);
   },
 });

@@ -6,7 +6,7 @@ import type { User } from '../src/domain/users/user.ts';
 import { teamManager } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
-import { budgetsOf, saveBudget } from './operation/owned-budgets.ts';
+import { addWithBudgets, budgetsOf, createdBudgets, saveBudget } from './operation/owned-budgets.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { managedOrganization, type OrganizationMemberView } from './operation/organization-views.ts';
@@ -73,10 +73,11 @@ export const addOrganizationMembers = operation({
       const user = await userNamed(scope, named);
       if ((await memberOf(scope, organization.id, user.id)) !== null)
         throw new Conflict(`User already in organization. Member: user_id=${user.id}`);
-      const budgetId = await saveBudget(scope, { budgetId: null, limits }, null);
+      const budget = { budgetId: null, limits };
+      const budgetId = await saveBudget(scope, budget, null);
       const stamps = newStamps(authored(scope));
       const member = { id: ids.uuid(), organizationId: organization.id, userId: user.id, role, budgetId, ...stamps };
-      await stores.organizationMembers.add(member);
+      await addWithBudgets(scope, createdBudgets(budget, budgetId), () => stores.organizationMembers.add(member));
       users.push(user);
       added.push(member);
     }

@@ -10,7 +10,7 @@ import {
 import { teamReader, tenantAdmin } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
-import { saveBudget } from './operation/owned-budgets.ts';
+import { addWithBudgets, saveBudget } from './operation/owned-budgets.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import {
@@ -51,13 +51,8 @@ export const createOrganization = operation({
       budgetId: namedBudgetId ?? ownBudget?.id ?? '',
     });
     if (ownBudget !== null) await stores.budgets.add(ownBudget);
-    try {
-      await stores.organizations.add(organization);
-    } catch (error) {
-      // After an error other than Conflict the organization may be stored, so its budget has to stay.
-      if (ownBudget !== null && error instanceof Conflict) await stores.budgets.remove([ownBudget.id]);
-      throw error;
-    }
+    const created = ownBudget === null ? [] : [ownBudget.id];
+    await addWithBudgets(scope, created, () => stores.organizations.add(organization));
     return organizationView(scope, organization);
   },
 });

@@ -7,7 +7,13 @@ import { ALL_TEAMS, type Team } from '../src/domain/teams/team.ts';
 import { isAnyAdmin, refuseManagement, teamManager, teamReader, tenantAdmin } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import { saveBudget, saveOwnBudget, type WantedBudget } from './operation/owned-budgets.ts';
+import {
+  addWithBudgets,
+  createdBudgets,
+  saveBudget,
+  saveOwnBudget,
+  type WantedBudget,
+} from './operation/owned-budgets.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { budgetedRows } from './operation/window-spend.ts';
@@ -83,7 +89,7 @@ export const createProject = operation({
       throw new Conflict(`Project id = ${identity.id} already exists.`);
     const budgetId = await saveBudgetOfProject(scope, budget, null);
     const project = newProject({ ...patch, budgetId }, { ...identity, teamId });
-    await stores.projects.add(project);
+    await addWithBudgets(scope, createdBudgets(budget, budgetId), () => stores.projects.add(project));
     return viewOf(scope, project);
   },
 });

@@ -4,7 +4,7 @@ import { newTag, patchedTag, type Tag, type TagPatch } from '../src/domain/tags/
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
-import { budgetsOf, saveBudget, type WantedBudget } from './operation/owned-budgets.ts';
+import { addWithBudgets, budgetsOf, createdBudgets, saveBudget, type WantedBudget } from './operation/owned-budgets.ts';
 import type { TagPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
@@ -37,7 +37,7 @@ export const createTag = operation({
     if ((await tags.find(name)) !== null) throw new Conflict(`Tag ${name} already exists`);
     const budgetId = await saveBudget(scope, budget, null);
     const tag = newTag({ ...patch, budgetId }, { ...authored(scope), id: name });
-    await tags.add(tag);
+    await addWithBudgets(scope, createdBudgets(budget, budgetId), () => tags.add(tag));
     return tag;
   },
 });

@@ -23,6 +23,7 @@ import { allowedGuardrails } from './operation/guardrail-rights.ts';
 import { isAnyAdmin, refuseManagement, teamManager, teamReader, tenantAdmin } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import { addWithBudgets } from './operation/owned-budgets.ts';
 import type { SpendPlatform, TeamLoggingPlatform, TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { resolveMembers, storeMembers, type WantedMember } from './operation/team-joining.ts';
@@ -102,7 +103,7 @@ export const createTeam = operation({
     const addsAuthor = !isAuthorExcluded && !resolved.some(({ user }) => user.id === authorship.by);
     const joining = addsAuthor ? [...resolved, ...(await resolveMembers(scope, [author]))] : resolved;
     if (budget !== null) await stores.budgets.add(budget);
-    await stores.teams.add(team);
+    await addWithBudgets(scope, budget === null ? [] : [budget.id], () => stores.teams.add(team));
     await storeMembers(scope, team, joining);
     // Keys may have named the team before it existed.
     ownedKeys.evictOwner({ kind: 'teamId', id: team.id });

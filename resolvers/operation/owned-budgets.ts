@@ -1,6 +1,6 @@
 import { type Budget, type BudgetPatch, newBudget, patchedBudget } from '../../src/domain/budgets/budget.ts';
 import { setsLimits } from '../../src/domain/budgets/limits.ts';
-import { InvalidInput } from '../../src/domain/errors.ts';
+import { Conflict, InvalidInput } from '../../src/domain/errors.ts';
 import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { newStamps } from '../../src/domain/row-store.ts';
 import { authored } from './authored.ts';
@@ -67,6 +67,27 @@ export async function saveOwnBudget(
   const { createdAt, createdBy } = newStamps(authorship);
   await stores.budgets.add({ ...patchedBudget(before, limits, authorship), id, createdAt, createdBy });
   return id;
+}
+
+/** Ids of the budgets that a save for a new row created: the saved budget, unless the request named an existing one. */
+export const createdBudgets = ({ budgetId }: WantedBudget, savedId: string | null): readonly string[] =>
+  savedId === null || nullIfBlank(budgetId) !== null ? [] : [savedId];
+
+/**
+ * Adds rows that refer to the new budgets `budgetIds`. Throws what `add` throws. After a Conflict no row refers to the
+ * budgets, so they are removed. After any other error the rows may be stored, so the budgets stay.
+ */
+export async function addWithBudgets(
+  { platform }: Scope<BudgetPlatform>,
+  budgetIds: readonly string[],
+  add: () => Promise<void>,
+): Promise<void> {
+  try {
+    await add();
+  } catch (error) {
+    if (budgetIds.length > 0 && error instanceof Conflict) await platform.stores.budgets.remove(budgetIds);
+    throw error;
+  }
 }
 
 /** The budgets of rows, by id, in one statement. */

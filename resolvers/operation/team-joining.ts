@@ -9,6 +9,7 @@ import type { Team } from '../../src/domain/teams/team.ts';
 import { newUser, type User } from '../../src/domain/users/user.ts';
 import { authored } from './authored.ts';
 import { findNamedUser, type UserName } from './named-users.ts';
+import { addWithBudgets } from './owned-budgets.ts';
 import type { TeamPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
@@ -97,7 +98,8 @@ export async function storeMembers(
       ...stamps,
     });
   }
-  await stores.teamMembers.add(...members);
+  const created = members.flatMap(({ budgetId }) => budgetId ?? []);
+  await addWithBudgets(scope, created, () => stores.teamMembers.add(...members));
   const users = resolved.map(({ user }) => user);
   for (const { id } of users) ownedKeys.evictOwner({ kind: 'userId', id });
   return { users, members };
