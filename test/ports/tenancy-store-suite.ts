@@ -166,6 +166,15 @@ export function tenancyStoreSuite(engine: Engine): void {
       });
     });
 
+    it('names the row of a conflict when several rows are added', async () => {
+      const [first, second, third] = ['p1', 'p2', 'p3'].map((id) => newProject({}, { ...about(id), teamId: 't' }));
+      if (first === undefined || second === undefined || third === undefined) throw new TypeError('Three projects.');
+      await stores.projects.add(second);
+      const adding = stores.projects.add(first, second, third);
+      await expect(adding).rejects.toThrow(new Conflict('Project id = p2 already exists.'));
+      expect(await stores.projects.findMany(['p1', 'p3'])).toEqual([]);
+    });
+
     it('pages teams by alias after a row, in both directions, teams with the same alias by id', async () => {
       const aliases = [null, 'b', 'a', 'b', null, 'ü', "a' or 1=1 --"];
       for (const [index, alias] of aliases.entries())

@@ -15,7 +15,7 @@ import type { JsonObject } from '../../domain/json-object.ts';
 import { storable, storableTime } from '../../domain/storable.ts';
 import type { Database } from './database.ts';
 import { type Declared, plainValues } from './plain-values.ts';
-import { entityTransaction } from './transaction.ts';
+import { entityTransaction, steppedTransaction } from './transaction.ts';
 
 /** Maximum number of attempts of a change that conflicts with concurrent changes. */
 const ATTEMPTS = 5;
@@ -140,6 +140,26 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
   const query = (conditions: readonly JsonObject[]): object => ({ $and: [...conditions] });
   const conflictOf = (row: Row, cause: unknown): Conflict => new Conflict(conflictText(row), { cause });
 
+  /** Adds rows in one transaction, with a statement for each, so that the Conflict names the row that caused it. */
+  async function addOneByOne(rows: readonly Row[], record: ReturnType<typeof audit.forNoun>): Promise<void> {
+    const adding: Row[] = [];
+    try {
+      await steppedTransaction(orm, rows, (em, row) => {
+        adding.push(row);
+        createEntity(em, row, record);
+      });
+    } catch (error) {
+      const last = adding.at(-1);
+      if (!(error instanceof UniqueConstraintViolationException) || last === undefined) throw error;
+      throw conflictOf(last, error);
+    }
+  }
+
+  function createEntity(em: SqlEntityManager, row: Row, record: ReturnType<typeof audit.forNoun>): void {
+    em.create(entity, { ...row } as unknown as RequiredEntityData<object>);
+    record(em, { before: null, after: row });
+  }
+
   const findRows = async (conditions: readonly JsonObject[]): Promise<readonly Row[]> =>
     (await orm.em.fork().find(entity, query(conditions), { orderBy: OLDEST_FIRST })).map(rowOf);
 
@@ -164,15 +184,13 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
       return inFlight.write(async () => {
         try {
           await entityTransaction(orm, (em) => {
-            for (const row of rows) {
-              em.create(entity, { ...row } as unknown as RequiredEntityData<object>);
-              record(em, { before: null, after: row });
-            }
+            for (const row of rows) createEntity(em, row, record);
           });
         } catch (error) {
-          const [first] = rows;
+          const [first, ...more] = rows;
           if (!(error instanceof UniqueConstraintViolationException) || first === undefined) throw error;
-          throw conflictOf(first, error);
+          if (more.length === 0) throw conflictOf(first, error);
+          await addOneByOne(rows, record);
         }
       });
     },

@@ -28,3 +28,19 @@ export function entityTransaction<Result>(
     return result;
   });
 }
+
+/** As `entityTransaction`, with one step of work for each item. Each step is flushed before the next one. */
+export function steppedTransaction<Item>(
+  orm: Orm,
+  items: readonly Item[],
+  step: (em: SqlEntityManager, item: Item) => void,
+): Promise<void> {
+  return transaction(orm, async (db) => {
+    const em = orm.em.fork();
+    em.setTransactionContext(db);
+    for (const item of items) {
+      step(em, item);
+      await em.flush();
+    }
+  });
+}
