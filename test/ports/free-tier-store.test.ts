@@ -1,3 +1,4 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMemoryFreeTierStore } from '../support/memory-free-tier-store.ts';
 import { ENGINES } from './engines.ts';
 import { freeTierStoreSuite } from './free-tier-store-suite.ts';
@@ -6,6 +7,21 @@ for (const { name, skipReason, create } of ENGINES)
   freeTierStoreSuite(name, skipReason, async () => {
     const scratch = await create();
     return { ...scratch, open: async () => (await scratch.open()).freeTier };
+  });
+
+for (const { name, skipReason, create } of ENGINES)
+  describe.skipIf(skipReason !== null)(`reservations with several limits on ${name}`, () => {
+    it('are made once when a reservation of the same commit fails', async () => {
+      const scratch = await create();
+      onTestFinished(() => scratch.remove());
+      const { freeTier } = await scratch.open();
+      const calls = { day: '2026-11-21', ipHash: 'a'.repeat(64), calls: 3 };
+      const valid = freeTier.reserve(calls, 10);
+      // The database refuses the limit.
+      const invalid = freeTier.reserve({ ...calls, ipHash: 'b'.repeat(64) }, Number.NaN);
+      await expect(invalid).rejects.toThrow();
+      expect(await valid).toEqual({ granted: 3, used: 3 });
+    });
   });
 
 // The store in memory, which other tests use, has the same contract.

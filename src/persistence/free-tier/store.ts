@@ -62,22 +62,28 @@ export function createFreeTierStore({ orm, flavour, readRows, writeRows, transac
     return new Map(rows.map(({ day, ip_hash: ipHash, used, granted }) => [nameOf({ day, ipHash }), { used, granted }]));
   }
 
-  /** The reservations of one client share what is granted to this client, first come, first served. */
+  /**
+   * The reservations of one client share what is granted to this client, first come, first served. Each limit has its
+   * own statement. Several statements form a transaction, so that none is committed when one fails.
+   */
   async function commit(jobs: readonly ReservationRequest[]): Promise<readonly Reserved[]> {
-    const results = new Map<ReservationRequest, Reserved>();
-    for (const limit of new Set(jobs.map((job) => job.limit))) {
-      const jobsWithLimit = jobs.filter((job) => job.limit === limit);
-      const calls = jobsWithLimit.map(({ asked }) => asked);
-      const reserved = await writeRows((db) => reserveAll(db, calls, limit));
-      for (const job of jobsWithLimit) {
-        const name = nameOf(job.asked);
-        const { granted, used } = reserved.get(name) ?? { granted: 0, used: limit };
-        const grantedToJob = Math.min(granted, job.asked.calls);
-        results.set(job, { granted: grantedToJob, used });
-        reserved.set(name, { granted: granted - grantedToJob, used });
+    const jobsByLimit = Map.groupBy(jobs, ({ limit }) => limit);
+    const write = jobsByLimit.size === 1 ? writeRows : transact;
+    return write(async (db) => {
+      const results = new Map<ReservationRequest, Reserved>();
+      for (const [limit, jobsWithLimit] of jobsByLimit) {
+        const calls = jobsWithLimit.map(({ asked }) => asked);
+        const reserved = await reserveAll(db, calls, limit);
+        for (const job of jobsWithLimit) {
+          const name = nameOf(job.asked);
+          const { granted, used } = reserved.get(name) ?? { granted: 0, used: limit };
+          const grantedToJob = Math.min(granted, job.asked.calls);
+          results.set(job, { granted: grantedToJob, used });
+          reserved.set(name, { granted: granted - grantedToJob, used });
+        }
       }
-    }
-    return jobs.map((job) => results.get(job) ?? { granted: 0, used: job.limit });
+      return jobs.map((job) => results.get(job) ?? { granted: 0, used: job.limit });
+    });
   }
 
   const reservations = createGroupCommit<ReservationRequest, Reserved>({
