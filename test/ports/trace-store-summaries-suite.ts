@@ -53,6 +53,11 @@ export function traceStoreSummariesSuite(engine: Engine): void {
       }
     });
 
+    it('finds a trace whose stored id has a replacement character', async () => {
+      await traces.ingest([{ owner: TEAM_KEY, spans: [aSpan({ traceId: 'a\u{FFFD}b' })] }]);
+      expect((await traces.findSummaries(ALL, 'a\0b', null)).map((summary) => summary.traceId)).toEqual(['a\u{FFFD}b']);
+    });
+
     it('counts each call once, in any order of its spans, and resends change nothing', async () => {
       const expected = { ...countsOf(2, 1), spend: 2n ** 60n + 7n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 };
       for (const [number, order] of permutationsOf(callSpans(1)).entries()) {

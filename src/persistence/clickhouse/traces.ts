@@ -253,7 +253,7 @@ export async function openClickHouseTraces(
         const rows = await reader.rows<NewSummaryRow>(
           `select ${columns} from trace_summary final where trace_id = {id:String} and (${seen.text}) ${ofRef}
            order by start_ms desc, trace_ref desc`,
-          { ...seen.params, id: traceId, ref: traceRef ?? '' },
+          { ...seen.params, id: storable(traceId), ref: traceRef ?? '' },
         );
         return read(rows);
       }),
