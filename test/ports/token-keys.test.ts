@@ -148,4 +148,21 @@ for (const engine of ENGINES)
         })),
       );
     });
+
+    it('that a rollback removes no longer count before the start of a window', async () => {
+      await stores.tokenKeys.add(KEYS);
+      await stores.spend.append([1, 2, 3, 5].map(callOf));
+      await stores.teams.add(newTeam({}, { ...ABOUT, id: 'unused' }));
+      await stores.teams.change('team', (team) => ({ ...team, spentBefore: picos(150n) }));
+      await stores.teams.change('unused', (team) => ({ ...team, spentBefore: picos(7n) }));
+      const { orm } = await scratch.openBare();
+      await new Migrator(orm.em).down({ to: BEFORE });
+      const { rows } = await sql`select id, spent_before from team order by id`.execute(
+        orm.em.fork().getKysely<Tables>(),
+      );
+      expect(rows).toEqual([
+        { id: 'team', spent_before: '40' },
+        { id: 'unused', spent_before: '7' },
+      ]);
+    });
   });

@@ -35,18 +35,28 @@ export class Migration20261129134834_token_keys extends Migration {
         and not exists (select 1 from "virtual_key" where "virtual_key"."hash" = "spend_day"."key_hash")
       group by "key_hash"
     `);
+    this.changeAmounts('+');
+  }
+
+  /**
+   * Lowers the amounts again. The spend of the keys at the start of a window is not stored. Their spend so far is
+   * subtracted, so that the spend in the current window stays as it was counted last.
+   */
+  override down(): void {
+    this.changeAmounts('-');
+    this.addSql('drop table "token_key"');
+  }
+
+  /** Adds or subtracts the spend of the keys where the spend of an owner counts from a start. */
+  private changeAmounts(sign: '+' | '-'): void {
     for (const [table, isOwned] of OWNERS) {
       const keys = `"token_key" k join "key_spend" s on s."key_hash" = k."hash" where ${isOwned}`;
       // A longer amount stays as it is: the sum could exceed SQLite's integers of 64 bits.
       this.addSql(`
         update "${table}" set "spent_before" =
-          cast(cast("spent_before" as bigint) + (select cast(sum(s."total") as bigint) from ${keys}) as text)
+          cast(cast("spent_before" as bigint) ${sign} (select cast(sum(s."total") as bigint) from ${keys}) as text)
         where "spent_before" is not null and length("spent_before") <= 18 and exists (select 1 from ${keys})
       `);
     }
-  }
-
-  override down(): void {
-    this.addSql('drop table "token_key"');
   }
 }
