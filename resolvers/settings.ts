@@ -250,11 +250,11 @@ export const removeCallback = operation({
     const { config, stored } = await settingsState(scope);
     const { effectiveValue } = settingViewOf(config, stored, LITELLM_SETTINGS, 'success_callback');
     const active = Array.isArray(effectiveValue) ? effectiveValue.map(String) : [];
-    // `updatedSection` stores names in lower case.
+    // `updatedSection` stores names in lower case; a name in the file may have capitals.
     const wanted = name.toLowerCase();
-    if (!active.includes(wanted))
+    const remaining = active.filter((one) => one.toLowerCase() !== wanted);
+    if (remaining.length === active.length)
       throw new NotFound('callback', name, `Callback '${name}' not found in active configuration`);
-    const remaining = active.filter((one) => one !== wanted);
     assertWritable(config, stored, {
       section: LITELLM_SETTINGS,
       writes: [{ name: 'success_callback', value: remaining }],

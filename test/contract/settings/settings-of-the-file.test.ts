@@ -13,7 +13,7 @@ const client = tenancyClient({
   config: {
     general_settings: { allowed_ips: ['127.0.0.1'], alerting: null, ...GENERAL },
     litellm_settings: {
-      success_callback: ['s3'],
+      success_callback: ['s3', 'Langfuse'],
       default_internal_user_params: { max_budget: 1 },
       default_team_params: { max_budget: 1 },
       ui_theme_config: { logo_url: 'https://file.example' },
@@ -35,11 +35,14 @@ it('settings.delete 400: a setting that is neither in the configuration file nor
   );
 });
 
-it('settings.deleteCallback 400: a callback of the configuration file', async () => {
-  const { status, body } = await client.post('/config/callback/delete', { callback_name: 's3' });
-  expect(status).toBe(400);
-  expect(body['detail']).toMatchObject({ keys: ['success_callback'], section: 'litellm_settings' });
-});
+it.each(['s3', 'S3', 'Langfuse', 'langfuse'])(
+  'settings.deleteCallback 400: a callback of the configuration file, in any letter case: %s',
+  async (name) => {
+    const { status, body } = await client.post('/config/callback/delete', { callback_name: name });
+    expect(status).toBe(400);
+    expect(body['detail']).toMatchObject({ keys: ['success_callback'], section: 'litellm_settings' });
+  },
+);
 
 it('allowedAddresses.add 400: the file declares the list; an address in the list has its own message', async () => {
   const { status, body } = await client.post('/add/allowed_ip', { ip: '10.0.0.1' });
