@@ -121,6 +121,9 @@ describe('annotateTrace', () => {
     [{ name: '  ', label: 'x' }, 'Invalid annotation: name must have 1 to 120 characters.'],
     [{ label: 'x'.repeat(257) }, 'Invalid annotation: label must have at most 256 characters.'],
     [{ note: 'x'.repeat(10_001) }, 'Invalid annotation: note must have at most 10000 characters.'],
+    [{ name: 'a\0', label: 'x' }, 'Invalid annotation: name must not contain a NUL character.'],
+    [{ label: 'x\0' }, 'Invalid annotation: label must not contain a NUL character.'],
+    [{ note: 'x\0' }, 'Invalid annotation: note must not contain a NUL character.'],
     [{ label: ' ' }, 'Invalid annotation: label must be given where there is no score and no note.'],
   ])('refuses an invalid annotation (case %#)', async (input, message) => {
     const traceId = await sendTrace('sender');

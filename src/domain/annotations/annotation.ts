@@ -70,21 +70,27 @@ export const ALL_ANNOTATIONS: AnnotationFilter = {
 
 export type AnnotationStore = RowStore<Annotation, AnnotationFilter>;
 
-/** Whether a text is short enough, and has no NUL character, which PostgreSQL cannot store. */
-const isWithin = (text: string | null, limit: number): boolean =>
-  text === null || (text.length <= limit && !text.includes('\0'));
+/** Why a text is not accepted; null when it is. PostgreSQL cannot store a NUL character. */
+function textFault(
+  text: string | null,
+  { least = 0, most }: { readonly least?: number; readonly most: number },
+): string | null {
+  const length = text?.length ?? 0;
+  if (length < least || length > most)
+    return least === 0 ? `must have at most ${most} characters` : `must have ${least} to ${most} characters`;
+  return text?.includes('\0') === true ? 'must not contain a NUL character' : null;
+}
 
 /** A judgement with trimmed texts; a blank label or note is null. Throws InvalidInput with every fault. */
 export function readJudgement({ name, annotator, label, score, note }: Judgement): Judgement {
   const texts = { name: name.trim(), label: label?.trim() || null, note: note?.trim() || null };
   const issues: Issue[] = [];
-  const addIssue = (field: string, message: string): void => {
-    issues.push({ path: [field], rule: 'range', message });
+  const addIssue = (field: string, message: string | null): void => {
+    if (message !== null) issues.push({ path: [field], rule: 'range', message });
   };
-  if (texts.name === '' || !isWithin(texts.name, MAX_NAME_LENGTH))
-    addIssue('name', `must have 1 to ${MAX_NAME_LENGTH} characters`);
-  if (!isWithin(texts.label, MAX_LABEL_LENGTH)) addIssue('label', `must have at most ${MAX_LABEL_LENGTH} characters`);
-  if (!isWithin(texts.note, MAX_NOTE_LENGTH)) addIssue('note', `must have at most ${MAX_NOTE_LENGTH} characters`);
+  addIssue('name', textFault(texts.name, { least: 1, most: MAX_NAME_LENGTH }));
+  addIssue('label', textFault(texts.label, { most: MAX_LABEL_LENGTH }));
+  addIssue('note', textFault(texts.note, { most: MAX_NOTE_LENGTH }));
   if (score !== null && (Number.isNaN(score) || Math.abs(score) > MAX_SCORE))
     addIssue('score', `must be between ±${MAX_SCORE}`);
   if (texts.label === null && texts.note === null && score === null)
