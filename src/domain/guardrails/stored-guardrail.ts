@@ -39,7 +39,7 @@ const configurationError = (message: string, issues: readonly Issue[] = []): Inv
   new InvalidInput(`Guardrail configuration error: ${message}`, issues);
 
 const MAX_ID_CHARACTERS = 256;
-const CONTROL_OR_HALF_SURROGATE = /[\p{Cc}\p{Cs}]/u;
+const CONTROL_OR_UNPAIRED_SURROGATE = /[\p{Cc}\p{Cs}]/u;
 
 /**
  * The guardrail with `kind`, `modes` and `defaultOn` from its params. Throws InvalidInput for a guardrail that could
@@ -49,11 +49,11 @@ function validated(open: OpenGuardrail): OpenGuardrail {
   const fault = nameFault(open.name);
   if (fault !== null) throw configurationError(`guardrail_name ${fault}`);
   const areIdsValid = [open.id, open.teamId ?? ''].every(
-    (id) => id.length <= MAX_ID_CHARACTERS && !CONTROL_OR_HALF_SURROGATE.test(id),
+    (id) => id.length <= MAX_ID_CHARACTERS && !CONTROL_OR_UNPAIRED_SURROGATE.test(id),
   );
   if (!areIdsValid)
     throw configurationError(
-      `guardrail_id and team_id must have at most ${MAX_ID_CHARACTERS} characters, and no control character`,
+      `guardrail_id and team_id must have at most ${MAX_ID_CHARACTERS} characters, no control character and no unpaired surrogate`,
     );
   const { faults, notes: _notes, ...common } = commonParams(open.params);
   const [first] = faults;
