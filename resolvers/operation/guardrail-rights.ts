@@ -45,7 +45,7 @@ export function allowedGuardrails<Patch extends MetadataPatch>(
   assertGuardrails(scope.platform.guardrails.list(), patch, { ofTeam });
   if (callerOf(scope).role === 'proxy_admin') return patch;
   const changes = guardedChanges(before, patch);
-  const mayChange = team['allow_team_guardrail_config'] === true && !changesRights(before, changes);
+  const mayChange = team['allow_team_guardrail_config'] === true && !changesRights(before, patch, changes);
   if (changes.length > 0 && !mayChange) throw guardrailChangeForbidden();
   return withKeptGuardrails(before, patch);
 }

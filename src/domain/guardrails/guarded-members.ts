@@ -40,12 +40,15 @@ export function guardedChanges(before: Metadata, patch: MetadataPatch): readonly
 
 /**
  * Whether a change of these members of a team's metadata changes the rights of the team. `guardrails` usually has
- * names. As an object, it has the right of the team to change guardrails.
+ * names. As an object, before or after the change, it has the right of the team to change guardrails.
  */
-export const changesRights = (before: Metadata, changedNames: readonly string[]): boolean =>
-  changedNames.some(
-    (name) => RIGHTS.some((right) => right === name) || (name === 'guardrails' && isJsonObject(before[name])),
+export function changesRights(before: Metadata, patch: MetadataPatch, changedNames: readonly string[]): boolean {
+  const { guardrails: sent } = sentIn(patch);
+  const concernsRight = isJsonObject(before['guardrails']) || (isJsonObject(sent) && !hasNoEffect('guardrails', sent));
+  return changedNames.some(
+    (name) => RIGHTS.some((right) => right === name) || (name === 'guardrails' && concernsRight),
   );
+}
 
 /** A patch that does not remove members about guardrails: `metadata` has the stored ones that the patch leaves out. */
 export function withKeptGuardrails<Patch extends MetadataPatch>(before: Metadata, patch: Patch): Patch {

@@ -164,6 +164,7 @@ describe('guardrails of a team', () => {
     for (const change of [
       { allow_team_guardrail_config: false },
       { metadata: { guardrails_modify: false } },
+      { metadata: { guardrails: { modify_guardrails: false } } },
       { metadata: { allow_team_guardrail_config: null } },
     ])
       // oxlint-disable-next-line no-await-in-loop -- one change after another
