@@ -44,7 +44,8 @@ const DELETION = 'cursor:agent:delete';
 /**
  * Stores a launched agent with its owner. Null when the answer has no agent. An agent that cannot be stored is deleted
  * at the provider, because every key may send requests about an agent without an owner. If the deletion also fails, the
- * agent runs without an owner. After the deletion, throws the failure of the store, usually Unavailable.
+ * agent runs without an owner. After the deletion, throws the failure of the store, usually Unavailable. Throws
+ * Forbidden when the provider answers with an agent of another key or team.
  */
 async function register(scope: AgentScope, bytes: Uint8Array): Promise<CodingAgent | null> {
   const launched = agentIn(jsonOf(bytes));
@@ -53,7 +54,7 @@ async function register(scope: AgentScope, bytes: Uint8Array): Promise<CodingAge
   try {
     await scope.platform.stores.codingAgents.add(agent);
   } catch (error) {
-    if (error instanceof Conflict) return await scope.platform.stores.codingAgents.find(agent.id);
+    if (error instanceof Conflict) return await storedAgent(scope, agent.id);
     // The deletion does not depend on the limits of the key or the connection of the client.
     const caller = new SystemCaller('coding-agent-launch');
     const systemScope = { ...scope, caller, signal: AbortSignal.timeout(DELETION_MS) };
@@ -90,10 +91,15 @@ export const callCodingAgents = operation({
  */
 async function assertNotOfOthers(scope: AgentScope, subpath: string): Promise<void> {
   const [, collection, segment = ''] = subpath.split('/');
-  if (collection !== 'agents' || segment === '') return;
-  const agent = await scope.platform.stores.codingAgents.find(idIn(segment));
+  if (collection === 'agents' && segment !== '') await storedAgent(scope, idIn(segment));
+}
+
+/** A stored agent; null when it is not stored. Throws Forbidden for an agent of another key or team. */
+async function storedAgent(scope: AgentScope, id: string): Promise<CodingAgent | null> {
+  const agent = await scope.platform.stores.codingAgents.find(id);
   if (agent !== null && !mayRead(visibilityOf(callerOf(scope)), agent))
     throw new Forbidden('The coding agent belongs to another key or team.');
+  return agent;
 }
 
 /** The decoded id of a path segment; the segment itself when its encoding is invalid. */

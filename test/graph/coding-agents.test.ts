@@ -133,6 +133,18 @@ describe('launchCodingAgent', () => {
     });
   });
 
+  it('is refused when the provider answers with an agent of another key, over both transports', async () => {
+    const { agentId } = await launchAs(keyWithoutTeam);
+    upstream.answer((response) => response.end(JSON.stringify(agent(agentId, 'CREATING'))));
+    const { data, errors } = await ask(otherKey, LAUNCH, { input: INPUT });
+    expect([data, errors?.[0]?.extensions.code]).toEqual([null, 'FORBIDDEN']);
+    const headers = { authorization: `Bearer ${otherKey}` };
+    expect((await app.call('POST', '/cursor/v0/agents', { prompt: { text: 'go' } }, headers)).status).toBe(403);
+    // The owner gets the stored agent.
+    expect((await launchAs(keyWithoutTeam)).agentId).toBe(agentId);
+    expect(await idsSeenBy(otherKey)).not.toContain(agentId);
+  });
+
   it('is refused for a read-only key', async () => {
     const readOnly = await app.call('POST', '/user/new', { user_role: 'internal_user_viewer' });
     const { key } = (await readOnly.json()) as { readonly key: string };
