@@ -56,10 +56,11 @@ export interface RecordedOutcome extends AnsweredQuestion {
   readonly outcome: DecisionOutcome;
 }
 
-/** The question that a draft names. Throws InvalidInput when no question or several have the name. */
+/** The question that a draft names. Throws InvalidInput when it names no question or several. */
 function questionOf({ content }: StoredDecision, { question: name, index }: OutcomeDraft): AnsweredQuestion {
   const found = content.answers.flatMap((stored, position): readonly AnsweredQuestion[] => {
-    const isNamed = index === null ? stored.question.name === name : position === index;
+    // A question may have no name: a draft without a name does not match it.
+    const isNamed = index === null ? name !== null && stored.question.name === name : position === index;
     return isNamed ? [{ position, question: stored.question, answer: answerOfStored(stored) }] : [];
   });
   const [one, ...more] = found;

@@ -184,6 +184,19 @@ describe('recordDecisionOutcome', () => {
     expect([refused['code'], refused['message']]).toEqual([code, message]);
   });
 
+  it('refuses a draft that names no question, also for a question without a name', async () => {
+    const key = await newKey({ metadata: { store_decisions: 'redacted' } });
+    const questions = [{ kind: 'PREDICATE', instructions: 'Is it late?' }];
+    const input = { model: 'decider', input: 'a ticket', questions, callId: 'unnamed-1' };
+    const decideQuery = 'mutation($input: DecideInput!) { decide(input: $input) { __typename } }';
+    expect(await graph(key, decideQuery, { input })).toEqual({ data: { decide: { __typename: 'Decision' } } });
+    expect(await recordOutcome(key, { callId: 'unnamed-1', outcome: true })).toEqual({
+      __typename: 'InvalidInputError',
+      code: 'INVALID_INPUT',
+      message: '`question` names no question of the decision.',
+    });
+  });
+
   it('returns NOT_FOUND for a decision of another key', async () => {
     expect(await recordOutcome(plainKey, { callId: 'full-1', question: 'late', outcome: true })).toMatchObject({
       __typename: 'NotFoundError',
