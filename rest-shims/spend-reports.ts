@@ -52,9 +52,11 @@ function reportRoute(facts: {
   /** Error field for a missing period. When absent, the period is optional and the default is the last 30 days. */
   readonly missingPeriodField?: 'date_range' | 'tag_dates';
   readonly parameters?: Readonly<Record<string, SpendField>>;
+  /** Whether the parameter `limit` limits the number of groups. */
+  readonly hasLimit?: boolean;
   readonly render: (report: SpendReport, search: string) => unknown;
 }): RouteRow {
-  const { name, path, groupedBy, missingPeriodField, parameters = {}, render } = facts;
+  const { name, path, groupedBy, missingPeriodField, parameters = {}, hasLimit = false, render } = facts;
   const periodOf = (search: string): Period =>
     missingPeriodField === undefined
       ? (periodIn(search) ?? last30Days())
@@ -65,11 +67,12 @@ function reportRoute(facts: {
     paths: [path],
     querySchema: merged(
       missingPeriodField ? REQUIRED_DATES : OPTIONAL_DATES,
-      textParameters('limit', ...Object.keys(parameters)),
+      textParameters(...(hasLimit ? ['limit'] : []), ...Object.keys(parameters)),
     ),
     parse: ({ search }) => grouping(periodOf(search), { ...groupedBy, any: fieldsIn(search, parameters) }),
     run: readGlobalSpend,
-    render: (report, { search }) => json(render(report, search)),
+    render: ({ groups, ...report }, { search }) =>
+      json(render({ ...report, groups: hasLimit ? groups.slice(0, limitIn(search)) : groups }, search)),
   });
 }
 
@@ -211,8 +214,9 @@ export const spendReportRoutes: readonly RouteRow[] = [
     name: 'spend.byKey',
     path: '/global/spend/keys',
     groupedBy: { by: ['key'] },
-    render: ({ groups, keys }, search) =>
-      groups.slice(0, limitIn(search)).map(({ values, cost }) => {
+    hasLimit: true,
+    render: ({ groups, keys }) =>
+      groups.map(({ values, cost }) => {
         const key = keys.get(values.key ?? '');
         const names = { key_alias: key?.alias ?? null, key_name: key?.name ?? null };
         return { api_key: values.key ?? null, ...names, total_spend: usdNumber(cost) };
@@ -228,10 +232,9 @@ export const spendReportRoutes: readonly RouteRow[] = [
     name: 'spend.byModel',
     path: '/global/spend/models',
     groupedBy: { by: ['model'] },
-    render: ({ groups }, search) =>
-      groups
-        .slice(0, limitIn(search))
-        .map(({ values, cost }) => ({ model: values.model ?? null, total_spend: usdNumber(cost) })),
+    hasLimit: true,
+    render: ({ groups }) =>
+      groups.map(({ values, cost }) => ({ model: values.model ?? null, total_spend: usdNumber(cost) })),
   }),
   reportRoute({
     name: 'spend.byTag',
