@@ -8,7 +8,7 @@ export interface Period {
 }
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
-const SECOND = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})$/;
+const SECOND = /^(\d{4}-\d{2}-\d{2})[ T]((?!24)\d{2}:\d{2}:\d{2})$/;
 /** Length of the default period, in days. */
 const DEFAULT_DAYS = 30;
 
@@ -19,7 +19,7 @@ export function dayFrom(text: string): Date | null {
   return day === null || Number.isNaN(day.getTime()) || dayText(day.getTime()) !== text ? null : day;
 }
 
-/** A moment in UTC as `2026-01-31 23:59:59`, or the start of a day; null for other text. */
+/** A moment in UTC as `2026-01-31 23:59:59`, or the start of a day; null for other text, also for the hour 24. */
 export function momentFrom(text: string): Date | null {
   const [, day = '', time = ''] = SECOND.exec(text) ?? [];
   if (day === '') return dayFrom(text);

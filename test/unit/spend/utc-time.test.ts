@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { momentFrom } from '../../../src/domain/spend/report-dates.ts';
 import { utcTimeFrom } from '../../../src/domain/utc-time.ts';
 
 describe('a time without an offset', () => {
@@ -29,6 +30,27 @@ describe('other text', () => {
     'is no time: %j',
     (text) => {
       expect(utcTimeFrom(text)).toBe(null);
+    },
+  );
+
+  it.each(['2026-01-31 24:00', '2026-01-31T24:00:00', '2026-01-31T24:00:00Z'])('has the hour 24: %s', (text) => {
+    expect(utcTimeFrom(text)).toBe(null);
+  });
+});
+
+describe('a moment', () => {
+  it.each([
+    ['2026-01-31 23:59:59', '2026-01-31T23:59:59.000Z'],
+    ['2026-01-31T00:00:00', '2026-01-31T00:00:00.000Z'],
+    ['2026-01-31', '2026-01-31T00:00:00.000Z'],
+  ])('is read in UTC: %s', (text, expected) => {
+    expect(momentFrom(text)?.toISOString()).toBe(expected);
+  });
+
+  it.each(['2026-01-31 24:00:00', '2026-01-31 23:60:00', '2026-02-29 10:00:00', '2026-01-31 10:00'])(
+    'is null for other text: %s',
+    (text) => {
+      expect(momentFrom(text)).toBe(null);
     },
   );
 });
