@@ -19,6 +19,11 @@ const INTEGER_FRACTION: BrokenRule = {
   rule: 'int_from_float',
   message: 'Input should be a valid integer, got a number with a fractional part',
 };
+const INTEGER_SIZE: BrokenRule = {
+  rule: 'int_parsing_size',
+  message: 'Unable to parse input string as an integer, exceeded maximum size',
+};
+const FINITE: BrokenRule = { rule: 'finite_number', message: 'Input should be a finite number' };
 /** At most 15 digits: every such number is a safe integer. */
 const INTEGER_TEXT = /^[+-]?\d{1,15}$/;
 const LIST: BrokenRule = { rule: 'list_type', message: 'Input should be a valid list' };
@@ -54,14 +59,17 @@ export const number: FieldReader<number | null> = described(nullable('number'), 
   return { rule: 'float_parsing', message: 'Input should be a valid number, unable to parse string as a number' };
 });
 
-/** A whole number, also as text or a boolean; null when absent. */
+/** A whole number that a double represents exactly, also as text or a boolean; null when absent. */
 export const wholeNumber: FieldReader<number | null> = described(nullable('integer'), (input) => {
   if (isAbsent(input)) return { value: null };
   const value = typeof input === 'string' && INTEGER_TEXT.test(input.trim()) ? Number(input) : input;
   if (typeof value === 'string') return INTEGER_PARSING;
   if (typeof value === 'boolean') return { value: Number(value) };
   if (typeof value !== 'number') return INTEGER;
-  return Number.isSafeInteger(value) ? { value } : INTEGER_FRACTION;
+  if (Number.isSafeInteger(value)) return { value };
+  // JSON has numbers that are infinite as a double, such as `1e400`.
+  if (!Number.isFinite(value)) return FINITE;
+  return Number.isInteger(value) ? INTEGER_SIZE : INTEGER_FRACTION;
 });
 
 /** An object whose values are read by `read`; null when absent. Values that are read as null are left out. */

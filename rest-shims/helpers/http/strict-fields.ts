@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../src/domain/json-object.ts';
 import { flagFrom } from '../../../src/domain/catalog/numbers.ts';
 import { InvalidInput, type Issue } from '../../../src/domain/errors.ts';
+import { utcTimeFrom } from '../../../src/domain/utc-time.ts';
 import { parseObject, NOT_AN_OBJECT } from './body-fields.ts';
 import {
   defaultOf,
@@ -82,8 +83,9 @@ function checkBounds(value: number, bounds: Bounds, path: Path, issues: Issue[])
 }
 
 const INTEGER = 'Input should be a valid integer';
+const NOT_FINITE = 'Input should be a finite number';
 
-/** A whole number within the bounds. */
+/** A whole number within the bounds that a double represents exactly. */
 export const wholeOf = (bounds: Bounds = {}): Reader<number> =>
   described({ type: 'integer', ...rangeOf(bounds) }, (input, path, issues) => {
     const text = typeof input === 'string' ? input.trim() : null;
@@ -92,9 +94,13 @@ export const wholeOf = (bounds: Bounds = {}): Reader<number> =>
       return addFault(path, issues, 'int_parsing', `${INTEGER}, unable to parse string as an integer`);
     const value = text !== null || typeof input === 'boolean' ? Number(input) : input;
     if (typeof value !== 'number') return addFault(path, issues, 'int_type', INTEGER);
-    if (!Number.isSafeInteger(value))
+    if (!Number.isFinite(value)) return addFault(path, issues, 'finite_number', NOT_FINITE);
+    if (!Number.isInteger(value))
       return addFault(path, issues, 'int_from_float', `${INTEGER}, got a number with a fractional part`);
-    return checkBounds(value, bounds, path, issues);
+    const withinBounds = checkBounds(value, bounds, path, issues);
+    if (withinBounds === undefined || Number.isSafeInteger(value)) return withinBounds;
+    const message = 'Unable to parse input string as an integer, exceeded maximum size';
+    return addFault(path, issues, 'int_parsing_size', message);
   });
 
 /** A finite number within the bounds. */
@@ -110,7 +116,7 @@ export const numberOf = (bounds: Bounds = {}): Reader<number> =>
         'Input should be a valid number, unable to parse string as a number',
       );
     if (typeof value !== 'number') return addFault(path, issues, 'float_type', 'Input should be a valid number');
-    if (!Number.isFinite(value)) return addFault(path, issues, 'finite_number', 'Input should be a finite number');
+    if (!Number.isFinite(value)) return addFault(path, issues, 'finite_number', NOT_FINITE);
     return checkBounds(value, bounds, path, issues);
   });
 
@@ -139,8 +145,8 @@ export function choiceOf<Choice extends string>(...choices: readonly Choice[]): 
 /** An ISO 8601 instant with a time zone. */
 export const instant: Reader<Date> = described({ type: 'string', format: 'date-time' }, (input, path, issues) => {
   if (typeof input !== 'string') return addFault(path, issues, 'datetime_type', 'Input should be a valid datetime');
-  const value = new Date(input);
-  if (Number.isNaN(value.getTime()))
+  const value = utcTimeFrom(input);
+  if (value === null)
     return addFault(path, issues, 'datetime_from_date_parsing', 'Input should be a valid datetime or date');
   if (!/(?:Z|[+-]\d\d:?\d\d)$/i.test(input.trim()))
     return addFault(path, issues, 'timezone_aware', 'Input should have timezone info');
