@@ -34,7 +34,7 @@ export function writeChat(chat: NeutralChat, losses: Losses, { maxTokensMember }
     messages: chat.messages.flatMap((message, index) => writeMessage(message, `messages[${index}]`, losses)),
     stream: chat.stream ? true : null,
     stream_options: chat.stream ? { include_usage: true } : null,
-    tools: chat.tools.length === 0 ? null : chat.tools.map(writeTool),
+    tools: chat.tools.length === 0 ? null : chat.tools.map((tool, index) => writeTool(tool, `tools[${index}]`, losses)),
     tool_choice: chat.toolChoice === null ? null : writeToolChoice(chat.toolChoice),
     parallel_tool_calls: chat.parallelToolCalls,
     [maxTokensMember]: chat.maxOutputTokens,
@@ -142,10 +142,14 @@ function writeAssistant(parts: readonly AssistantPart[], where: string, losses: 
   };
 }
 
-const writeTool = ({ name, description, parameters, strict }: NeutralTool): Fields => ({
-  type: 'function',
-  function: withoutNulls({ name, description, parameters, strict }),
-});
+function writeTool(
+  { name, description, parameters, strict, cached }: NeutralTool,
+  where: string,
+  losses: Losses,
+): Fields {
+  noteCacheMark(cached, where, losses);
+  return { type: 'function', function: withoutNulls({ name, description, parameters, strict }) };
+}
 
 const writeToolChoice = (choice: ToolChoice): unknown =>
   choice.mode === 'tool' ? { type: 'function', function: { name: choice.name } } : choice.mode;

@@ -25,7 +25,7 @@ export function writeCohere(chat: NeutralChat, losses: Losses): RequestBody {
     model: chat.model,
     stream: chat.stream,
     messages: chat.messages.flatMap((message, index) => writeMessage(message, `messages[${index}]`, losses)),
-    ...writeTools(chat),
+    ...writeTools(chat, losses),
     max_tokens: chat.maxOutputTokens,
     temperature: chat.temperature,
     p: chat.topP,
@@ -41,7 +41,8 @@ export function writeCohere(chat: NeutralChat, losses: Losses): RequestBody {
 
 const TOOL_CHOICES = { auto: null, none: 'NONE', required: 'REQUIRED', tool: 'REQUIRED' } as const;
 
-function writeTools({ tools, toolChoice }: NeutralChat): Fields {
+function writeTools({ tools, toolChoice }: NeutralChat, losses: Losses): Fields {
+  tools.forEach(({ cached }, index) => noteCacheMark(cached, `tools[${index}]`, losses));
   // Cohere cannot require a certain tool. So only that tool is sent, with the choice REQUIRED.
   const offeredTools = toolChoice?.mode === 'tool' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
   if (offeredTools.length === 0) return {};
@@ -109,8 +110,9 @@ function writeAssistant(parts: readonly AssistantPart[], where: string, losses: 
   });
 }
 
-function writeResult({ callId, content, cached }: ToolResult, where: string, losses: Losses): Fields {
+function writeResult({ callId, content, cached, failed }: ToolResult, where: string, losses: Losses): Fields {
   noteCacheMark(cached, where, losses);
+  if (failed) losses.hint(`${where}.is_error`);
   const texts = content.flatMap((part, index) => {
     if (part.kind === 'text') return [part.text];
     losses.essential(`${where}.content[${index}]`);

@@ -3,6 +3,7 @@ import type {
   Losses,
   NeutralChat,
   NeutralMessage,
+  NeutralTool,
   OutputForm,
   Reasoning,
   UserPart,
@@ -34,17 +35,21 @@ export function writeOllama(chat: NeutralChat, losses: Losses): RequestBody {
     // Always sent, because Ollama streams by default.
     stream: chat.stream,
     messages: writeMessages(chat.messages, losses),
-    tools:
-      tools.length === 0
-        ? null
-        : tools.map(({ name, description, parameters }) => ({
-            type: 'function',
-            function: withoutNulls({ name, description, parameters }),
-          })),
+    tools: tools.length === 0 ? null : tools.map((tool, index) => writeTool(tool, `tools[${index}]`, losses)),
     options: Object.keys(options).length === 0 ? null : options,
     format: chat.outputForm === null ? null : writeOutputForm(chat.outputForm),
     think: chat.reasoning === null ? null : writeReasoning(chat.reasoning),
   });
+}
+
+function writeTool(
+  { name, description, parameters, strict, cached }: NeutralTool,
+  where: string,
+  losses: Losses,
+): Fields {
+  if (strict === true) losses.hint(`${where}.strict`);
+  noteCacheMark(cached, where, losses);
+  return { type: 'function', function: withoutNulls({ name, description, parameters }) };
 }
 
 function writeMessages(messages: readonly NeutralMessage[], losses: Losses): readonly Fields[] {
@@ -57,8 +62,9 @@ function writeMessages(messages: readonly NeutralMessage[], losses: Losses): rea
       case 'user':
         return [{ role: 'user', ...writeParts(message.content, where, losses) }];
       case 'tool':
-        return message.results.map(({ callId, content, cached }) => {
+        return message.results.map(({ callId, content, cached, failed }) => {
           noteCacheMark(cached, where, losses);
+          if (failed) losses.hint(`${where}.is_error`);
           // Ollama's results have the tool name instead of the call id.
           return {
             role: 'tool',

@@ -65,8 +65,9 @@ function writeMessage(message: NeutralMessage, where: string, losses: Losses): r
     case 'assistant':
       return writeAnswer(message.content, where, losses);
     case 'tool':
-      return message.results.map(({ callId, content, cached }) => {
+      return message.results.map(({ callId, content, cached, failed }) => {
         noteCacheMark(cached, where, losses);
+        if (failed) losses.hint(`${where}.is_error`);
         return { type: 'function_call_output', call_id: callId, output: writeParts(content, where, losses) };
       });
   }
