@@ -286,10 +286,19 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
       }),
     );
     expect(headers['llm_provider-retry-after']).toBe('7');
+    answerWith(200, STANDARD_ANSWER);
     const key = await newKey({ rpm_limit: 1 });
-    await ask(path, body('standard'), key);
+    expect((await ask(path, body('standard'), key)).status).toBe(200);
+    const requestsBefore = upstream.received.length;
     const refused = await ask(path, body('standard'), key);
-    expect({ status: refused.status, body: refused.body }).toMatchObject(error(429, { type: 'throttling_error' }));
+    expect({ status: refused.status, body: refused.body }).toEqual(
+      error(429, {
+        message: expect.stringContaining('Rate limit exceeded for api_key'),
+        type: 'throttling_error',
+        param: null,
+      }),
+    );
+    expect(upstream.received.length).toBe(requestsBefore);
   });
 
   it.each([
