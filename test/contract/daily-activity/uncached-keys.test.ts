@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
+import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { type Json, tenancyClient } from '../../support/tenancy-client.ts';
 
 const DAYS = 'start_date=2026-01-01&end_date=2100-01-01';
@@ -8,6 +9,7 @@ const client = tenancyClient();
 /** Prompt lengths in words, by key alias. */
 const PROMPTS = { short: 10, longest: 4_000, long: 400 };
 
+beforeAll(awayFromMidnight);
 beforeAll(async () => {
   for (const [alias, length] of Object.entries(PROMPTS)) {
     const key = await client.key({ key_alias: alias, user_id: `user-${alias}` });
