@@ -242,35 +242,39 @@ describe('openai_moderation', () => {
 });
 
 describe('presidio', () => {
-  /** Finding in `I am John Smith`, at the characters of the name. */
-  const findings = (kind: string, score: number) => [{ entity_type: kind, start: 5, end: 15, score }];
+  const TEXT = `I am ${SECRET}`;
+  /** Answer of the analyzer: one finding in `TEXT`, at the characters of the name, and none in other texts. */
+  const findings = (request: unknown, kind: string, score: number) =>
+    (request as { text: string }).text === TEXT ? [{ entity_type: kind, start: 5, end: 15, score }] : [];
 
   it('200: a text is masked by the anonymizer', async () => {
     reply = (path, body) => {
       const { text } = body as { text: string };
-      if (path === '/analyze') return { body: text.includes(SECRET) ? findings('PERSON', 0.9) : [] };
+      if (path === '/analyze') return { body: findings(body, 'PERSON', 0.9) };
       return { body: { text: text.replace(SECRET, '<PERSON>') } };
     };
     const listRuns = { include_guardrail_response: true };
-    const answer = await guarded.ask(CHAT, chat('presidio', `I am ${SECRET}`, listRuns));
+    const answer = await guarded.ask(CHAT, chat('presidio', TEXT, listRuns));
     expect(guarded.upstreamRequests()[0]?.body).toContain('I am <PERSON>');
     expect(answer.body).toMatchObject({ guardrail_information: [{ masked_entity_count: { PERSON: 1 } }] });
   });
 
   it('400: a text with an entity whose action is BLOCK', async () => {
-    reply = () => ({ body: findings('US_SSN', 0.9) });
-    const answer = await guarded.ask(CHAT, chat('presidio', 'hi'));
+    reply = (_path, body) => ({ body: findings(body, 'US_SSN', 0.9) });
+    const answer = await guarded.ask(CHAT, chat('presidio', TEXT));
     const message =
       'Blocked entity detected: US_SSN by Guardrail: presidio. This entity is not allowed to be used in this request.';
     expect([answer.status, answer.body]).toEqual([
       400,
       { error: { message, type: 'invalid_request_error', param: null, code: '400' } },
     ]);
+    expect(guarded.upstreamRequests()).toEqual([]);
   });
 
   it('200: a finding below the threshold', async () => {
-    reply = () => ({ body: findings('US_SSN', 0.4) });
-    expect((await guarded.ask(CHAT, chat('presidio', 'hi'))).status).toBe(200);
+    reply = (_path, body) => ({ body: findings(body, 'US_SSN', 0.4) });
+    expect((await guarded.ask(CHAT, chat('presidio', TEXT))).status).toBe(200);
+    expect(guarded.upstreamRequests()[0]?.body).toContain(TEXT);
   });
 });
 
