@@ -92,7 +92,11 @@ describe('codingAgents.webhook', () => {
   });
 
   it('codingAgents.webhook 400: a body above the size limit', async () => {
-    const body = ' '.repeat(256 * 1024 + 1);
-    expect((await webhook(body, sign(body))).status).toBe(400);
+    const largest = '{"id":"bc_elsewhere","status":"FINISHED"}'.padEnd(256 * 1024);
+    expect((await webhook(largest, sign(largest))).status).toBe(200);
+    const tooLarge = `${largest} `;
+    const answer = await webhook(tooLarge, sign(tooLarge));
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain('Request size is too large.');
   });
 });
