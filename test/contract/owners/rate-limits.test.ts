@@ -70,10 +70,15 @@ describe('rate limits', () => {
       expect([second.status, second.body]).toEqual([429, refusal(`model_per_${scope}: limited:priced`, 'requests', 1)]);
       expect((await calls.chat(secondKey, 'free')).status).toBe(200);
     }
+    const metadata = async () => {
+      const shown = await calls.app.call('GET', '/organization/info?organization_id=limited');
+      return ((await shown.json()) as { readonly metadata: object }).metadata;
+    };
+    expect(await metadata()).toEqual(limits);
     const changed = { organization_id: 'limited', model_rpm_limit: null };
     expect((await calls.app.call('PATCH', '/organization/update', changed)).status).toBe(200);
-    const shown = await calls.app.call('GET', '/organization/info?organization_id=limited');
-    expect(await shown.json()).toMatchObject({ metadata: {} });
+    expect(await metadata()).toEqual({});
+    expect((await calls.chat(await calls.newKey({ organization_id: 'limited' }))).status).toBe(200);
   });
 
   it('limits of a customer and of a tag apply to all keys and the admin key', async () => {
