@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Answer, chat, NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+import { openStores } from '../../../src/persistence/database/orm.ts';
+import { createSealedSettings } from '../../../src/runtime/stored-settings/sealed-settings.ts';
+import { type Answer, chat, type Json, NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
 import { SETTING_GROUP_CASES } from './setting-group-cases.ts';
 
 const client = tenancyClient({
@@ -40,6 +43,18 @@ const NOT_AN_OBJECT = {
     ],
   },
 };
+
+/** Stored values of a section, with decrypted secrets. */
+async function storedSection(section: string): Promise<Json | undefined> {
+  const { dataDir, adminKey } = client.app();
+  const stores = await openStores({ databaseUrl: null, dataDir, log: { warn() {} } });
+  try {
+    const secrets = { current: new Secret(adminKey), former: [] };
+    return (await createSealedSettings(stores.settings, secrets).find(section))?.content;
+  } finally {
+    await stores.close();
+  }
+}
 
 /** Answer without members that the tests do not compare. */
 const withoutSchema = ({ status, body }: Answer): object => {
@@ -104,6 +119,10 @@ describe('values of settings', () => {
     await client.send('PATCH', '/update/sso_settings', { microsoft_client_secret: 'REDACTED', microsoft_tenant: 't' });
     const { body } = await client.get('/get/sso_settings');
     expect(body['values']).toMatchObject({ microsoft_client_secret: 'REDACTED', microsoft_tenant: 't' });
+    expect(await storedSection('sso_settings')).toMatchObject({
+      microsoft_client_secret: 'very-secret-text',
+      microsoft_tenant: 't',
+    });
   });
 
   it('a discount above the price and an invalid margin are refused', async () => {
