@@ -86,8 +86,10 @@ it('the TypeSafe SDK gets a decision, although the first call to the upstream fa
     response.end(JSON.stringify({ model: 'jev-1.14.0', answers: ANSWERS, usage: null }));
   });
   const retry = { backoffInitialMs: 1, backoffMaxMs: 1 };
-  const { answers } = await client.systemOne({ state: 'late', questions: QUESTIONS }, { retry });
-  expect(answers).toEqual(ANSWERS);
+  const { data, response } = await client.systemOne({ state: 'late', questions: QUESTIONS }, { retry }).withResponse();
+  expect(data.answers).toEqual(ANSWERS);
+  // The gateway has not retried: the second request to the upstream is of the second request of the SDK.
+  expect(response.headers.get('x-litellm-attempted-retries')).toBe('0');
   expect(upstream.received.length).toBe(before + 2);
 });
 
