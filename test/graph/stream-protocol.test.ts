@@ -31,10 +31,13 @@ describe('a stream of the single connection mode', () => {
 
   it.each(['__proto__', 'constructor', 'guess'])('cannot have a token that the client chose: %s', async (token) => {
     graph = await openGraph();
-    expect(await reserve({ 'x-graphql-event-stream-token': token })).toMatch(UUID);
-    expect((await start(token, '1')).status).toBe(404);
-    // Nothing was written to `Object.prototype` under the token `__proto__`.
-    expect(({} as Record<string, unknown>)['open']).toBeUndefined();
+    const reserved = await reserve({ 'x-graphql-event-stream-token': token });
+    expect([reserved, (await start(token, '1')).status]).toEqual([expect.stringMatching(UUID), 404]);
+    // A reader gets no stream: its request is one of the distinct connections mode, without a query.
+    const reader = await fetch(streamUrl(`?token=${token}`), { headers: { accept: 'text/event-stream' } });
+    expect(reader.status).toBe(400);
+    expect(await reader.text()).toContain('Missing query');
+    expect((await start(reserved, '1')).status).toBe(202);
   });
 
   it('sends events that were published before its reader connected', async () => {
