@@ -35,7 +35,7 @@ for (const engine of ENGINES)
       foreignKey = String(created['key']);
     });
     afterAll(async () => {
-      await app.stop({ keepData: true });
+      await app.stop({ keepData: scratch.options.databaseUrl === null });
       await scratch.remove();
     });
 
