@@ -126,9 +126,7 @@ describe('guardrails in the graph', () => {
 
   it('are neither listed nor changed for a caller that is not an administrator', async () => {
     const { key } = (await (await app.call('POST', '/key/generate', {})).json()) as { key: string };
-    const refused = {
-      errors: [{ extensions: { code: expect.stringMatching(/FORBIDDEN|UNAUTHENTICATED/) as string } }],
-    };
+    const refused = { errors: [{ extensions: { code: 'FORBIDDEN' } }] };
     expect(await ask('{ guardrails { edges { node { name } } } }', undefined, key)).toMatchObject(refused);
     expect(await change('Delete', { guardrail: 'g2' }, key)).toMatchObject(refused);
   });

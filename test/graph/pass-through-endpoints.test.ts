@@ -119,7 +119,7 @@ describe('pass-through endpoints in the graph', () => {
 
   it('are neither listed nor changed for a caller that is not an administrator', async () => {
     const { key } = (await (await app.call('POST', '/key/generate', {})).json()) as { key: string };
-    const refused = { errors: [{ extensions: { code: expect.stringMatching(/FORBIDDEN|UNAUTHENTICATED/) } }] };
+    const refused = { errors: [{ extensions: { code: 'FORBIDDEN' } }] };
     expect(await ask('{ passThroughEndpoints { edges { node { path } } } }', undefined, key)).toMatchObject(refused);
     expect(await change('delete', { endpoint: 'e2' }, key)).toMatchObject(refused);
   });
