@@ -4,7 +4,7 @@ import { anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { CatalogPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { snapshotOf } from './operation/catalog-search.ts';
+import { type SnapshotPin, snapshotOf } from './operation/catalog-search.ts';
 
 /** Models that match the filters, all from one snapshot of the catalog. */
 export interface FoundModels {
@@ -12,9 +12,9 @@ export interface FoundModels {
   readonly models: readonly Model[];
 }
 
-/** Filters, and the id of the snapshot to search; null for the current one. */
+/** Filters, and the snapshot to search; null for the current one. */
 export interface PinnedModelFilters extends ModelFilters {
-  readonly pin: string | null;
+  readonly pin: SnapshotPin | null;
 }
 
 /**

@@ -6,7 +6,7 @@ import { anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { CatalogPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { searchEntries, snapshotOf } from './operation/catalog-search.ts';
+import { searchEntries, type SnapshotPin, snapshotOf } from './operation/catalog-search.ts';
 
 /** A page of found entries. Only the number of a page without entries may be too large for the type `number`. */
 function pageOf({ snapshot, entries }: FoundEntries, page: bigint, pageSize: number): CatalogPage {
@@ -17,9 +17,9 @@ function pageOf({ snapshot, entries }: FoundEntries, page: bigint, pageSize: num
   return { snapshot, items, totalCount, hasMore: end < totalCount, page, pageSize };
 }
 
-/** A search, and the id of the snapshot to search; null for the current one. */
+/** A search, and the snapshot to search; null for the current one. */
 export interface PinnedSearch extends EntrySearch {
-  readonly pin: string | null;
+  readonly pin: SnapshotPin | null;
 }
 
 /** Every entry that matches a search, in the order of the search. Throws InvalidInput, also for an evicted snapshot. */
@@ -36,8 +36,8 @@ export interface PageRequest {
   readonly filters: EntryFilters;
   readonly page: bigint;
   readonly pageSize: number;
-  /** Id of the snapshot to list; null for the current one. */
-  readonly pin: string | null;
+  /** Snapshot to list; null for the current one. */
+  readonly pin: SnapshotPin | null;
 }
 
 /** One numbered page. Throws InvalidInput for an invalid pattern and for an evicted snapshot. */
@@ -81,7 +81,7 @@ export const getCatalogEntry = operation({
   allowance: 'catalog',
   run(
     { platform }: Scope<CatalogPlatform>,
-    { id, pin }: { readonly id: string; readonly pin: string | null },
+    { id, pin }: { readonly id: string; readonly pin: SnapshotPin | null },
   ): LocatedEntry {
     const snapshot = snapshotOf(platform, pin);
     const entry = snapshot.find(id);

@@ -5,14 +5,14 @@ import { anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { CatalogPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { searchEntries, snapshotOf } from './operation/catalog-search.ts';
+import { searchEntries, type SnapshotPin, snapshotOf } from './operation/catalog-search.ts';
 
 /** A workload, and the entries to rank. */
 export interface EstimateInput {
   readonly workload: Workload;
   readonly search: EntrySearch;
-  /** Id of the snapshot to rank; null for the current one. */
-  readonly pin: string | null;
+  /** Snapshot to rank; null for the current one. */
+  readonly pin: SnapshotPin | null;
 }
 
 /** Ranks the entries that match a search by the cost of a workload. Throws InvalidInput. */

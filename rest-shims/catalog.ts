@@ -6,6 +6,7 @@ import { declaredFieldsOf, extraFieldsOf } from '../src/domain/catalog/declared-
 import { NO_ENTRY_FILTERS } from '../src/domain/catalog/find-entries.ts';
 import { createWeightedCache } from '../src/domain/catalog/weighted-cache.ts';
 import type { CatalogHealth } from '../resolvers/operation/catalog-health.ts';
+import type { SnapshotPin } from '../resolvers/operation/catalog-search.ts';
 import { flag, integer, query, text } from './helpers/http/query.ts';
 import { type HttpAnswer, json, type RouteRow, route } from './helpers/http/route.ts';
 import { MANAGEMENT } from './helpers/http/row-facts.ts';
@@ -32,11 +33,14 @@ const readQuery = query({
 
 const readSnapshot = query({ snapshot: text });
 
-/** The requested page. `pin` is the id of the snapshot to read; null for the current one. Throws InvalidInput. */
+/** The snapshot that the parameter `snapshot` names; null when absent. */
+const pinOf = (id: string | null): SnapshotPin | null => (id === null ? null : { id, path: ['query', 'snapshot'] });
+
+/** The requested page. Throws InvalidInput. */
 function readList(search: string): PageRequest {
-  const { provider, mode, model, page, page_size: pageSize, snapshot: pin, ...flags } = readQuery(search);
+  const { provider, mode, model, page, page_size: pageSize, snapshot, ...flags } = readQuery(search);
   const capabilities = Object.fromEntries(Object.entries(flags).filter(([, wanted]) => wanted !== undefined));
-  return { filters: { provider, mode, model, capabilities }, page, pageSize: Number(pageSize), pin };
+  return { filters: { provider, mode, model, capabilities }, page, pageSize: Number(pageSize), pin: pinOf(snapshot) };
 }
 
 /** Decodes percent-encoding as UTF-8; invalid bytes become U+FFFD. A plus stays a plus. */
@@ -165,7 +169,7 @@ export function catalogRoutes(): readonly RouteRow[] {
       bodyLimit: 0,
       parse: ({ path, search }) => ({
         id: decodePath(path).slice(LIST_PATH.length + 1),
-        pin: search === '' ? null : readSnapshot(search).snapshot,
+        pin: search === '' ? null : pinOf(readSnapshot(search).snapshot),
       }),
       run: getCatalogEntry,
       render: ({ entry, snapshot }) => snapshotAnswer(cache.bytesOf(entry, writeEntry), snapshot),

@@ -1,4 +1,5 @@
 import { findCatalogEntries, findCatalogEntry, findCatalogSnapshot } from '../resolvers/catalog.ts';
+import type { SnapshotPin } from '../resolvers/operation/catalog-search.ts';
 import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
 import { type DeclaredFields, declaredFieldOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
 import type { FoundEntries } from '../src/domain/catalog/result-cache.ts';
@@ -136,9 +137,9 @@ builder.node(CatalogSnapshotType, {
   }),
 });
 
-/** Local id of the snapshot that a `snapshotId` argument names; null when absent. */
-export const pinOf = (snapshotId: string | null | undefined): string | null =>
-  typeof snapshotId === 'string' ? localId('CatalogSnapshot', snapshotId) : null;
+/** The snapshot that a `snapshotId` argument names; null when absent. */
+export const pinOf = (snapshotId: string | null | undefined): SnapshotPin | null =>
+  typeof snapshotId === 'string' ? { id: localId('CatalogSnapshot', snapshotId), path: ['snapshotId'] } : null;
 
 /**
  * A page of found entries. Cached results are the same object for equal searches, so `found` can be an answer basis.

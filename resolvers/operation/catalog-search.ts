@@ -27,11 +27,19 @@ export function searchEntries(platform: CatalogPlatform, snapshot: CatalogSnapsh
   return platform.catalogResults.found(snapshot, search, find);
 }
 
-/** The snapshot with the id `pin`; the current one for null. Throws InvalidInput for an evicted snapshot. */
-export function snapshotOf({ catalog }: CatalogPlatform, pin: string | null): CatalogSnapshot {
+/** A snapshot that a request names. */
+export interface SnapshotPin {
+  readonly id: string;
+  /** Path of the parameter or argument that holds the id, for the error. */
+  readonly path: readonly string[];
+}
+
+/** The snapshot of a pin; the current one for null. Throws InvalidInput for an evicted snapshot. */
+export function snapshotOf({ catalog }: CatalogPlatform, pin: SnapshotPin | null): CatalogSnapshot {
   if (pin === null) return catalog.current();
-  const state = catalog.findSnapshot(pin);
+  const { id, path } = pin;
+  const state = catalog.findSnapshot(id);
   if (state !== null) return state;
-  const message = 'This catalog snapshot is no longer stored. Repeat the request without `snapshot`.';
-  throw new InvalidInput(message, [{ path: ['query', 'snapshot'], rule: 'snapshot_not_kept', message, input: pin }]);
+  const message = `This catalog snapshot is no longer stored. Repeat the request without \`${path.at(-1)}\`.`;
+  throw new InvalidInput(message, [{ path, rule: 'snapshot_not_kept', message, input: id }]);
 }

@@ -48,11 +48,19 @@ describe('a reader that pins a snapshot of the catalog', () => {
     expect(await totals(null)).toEqual(['brand-new 0.001', 'claude-5 4']);
   });
 
-  it('gets an error when the snapshot is not stored', async () => {
+  it('gets an error that names the argument when the snapshot is not stored', async () => {
     graph = await openGraph({ entries: BEFORE });
-    const { errors } = await graph.call(CatalogEntriesDocument, { snapshotId: 'long-gone' }, null);
-    expect(errors?.map(({ message, extensions }) => [message, extensions?.['code']])).toEqual([
-      ['This catalog snapshot is no longer stored. Repeat the request without `snapshot`.', 'INVALID_INPUT'],
-    ]);
+    const snapshotId = 'long-gone';
+    const workload = { inputTokens: 1, outputTokens: 0 };
+    const message = 'This catalog snapshot is no longer stored. Repeat the request without `snapshotId`.';
+    const issues = [{ path: ['snapshotId'], rule: 'snapshot_not_kept', message }];
+    for (const { errors } of [
+      await graph.call(CatalogEntriesDocument, { snapshotId }, null),
+      await graph.call(ModelsDocument, { snapshotId }, null),
+      await graph.call(WorkloadEstimatesDocument, { workload, snapshotId }, null),
+    ])
+      expect(errors?.map((error) => [error.message, error.extensions])).toEqual([
+        [message, { code: 'INVALID_INPUT', issues }],
+      ]);
   });
 });
