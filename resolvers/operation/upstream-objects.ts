@@ -251,8 +251,8 @@ export async function shownCall(
 
 /**
  * Stores the current state of an object. Records the spend of a batch that has ended since the last read, if its
- * deployment is still configured. The usage is that of the upstream or of the output file. While that file cannot be
- * read, or the records of the spend are not committed, the state is not stored: the next read records the batch again.
+ * deployment is still configured. The usage is that of the upstream or of the output file. The state is stored after
+ * that file is read and the records of the spend are committed. Before, a further read records the batch again.
  */
 export async function storeState(scope: BackgroundScope, object: UpstreamObject, shown: ShownObject): Promise<void> {
   const { stores, gateway, records, clock } = scope.platform;

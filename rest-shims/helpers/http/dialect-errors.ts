@@ -79,8 +79,8 @@ const upstreamErrorType = (status: number): string =>
   UPSTREAM_TYPES[status] ?? (status >= 500 ? INTERNAL_TYPE : INVALID_REQUEST_TYPE);
 
 /**
- * Whether the reference repeats the message in `provider_specific_fields`: for a missing model, for an unknown model
- * whose `UnknownModel.as` is `model`, and for switches that simulate failures.
+ * Whether the reference repeats the message in `provider_specific_fields`. It does for a missing model and for switches
+ * that simulate failures. For an unknown model it does where `UnknownModel.as` is `model`.
  */
 function repeatsMessage(error: DomainError): boolean {
   if (error instanceof NotFound && error.kind === 'model') return sourceOf(error) === 'model';

@@ -27,7 +27,7 @@ export interface StoredSignIn extends Pick<SignedIn, 'userId' | 'role' | 'opened
 /**
  * A session. Its token is a virtual key of the user, which is valid only while the user exists and keeps its role. The
  * session has the limits of the key that was used as a password. Where that key has a budget, the session has a budget
- * of zero: it counts its own spend, so a copied budget could be spent twice.
+ * of zero. A session counts its own spend, so a copied budget could be spent twice.
  */
 export interface Session {
   readonly token: string;

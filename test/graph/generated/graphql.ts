@@ -56,7 +56,7 @@ export type AnnotationFilter = {
   traceId?: string | number | null | undefined;
 };
 
-/** Order of annotations. Ties are ordered by id. */
+/** Order of annotations. Equal values are ordered by id. */
 export type AnnotationOrder = {
   /** Direction. */
   direction?: OrderDirection;
@@ -360,7 +360,7 @@ export type CatalogEntryFilter = {
   supportsVision?: boolean | null | undefined;
 };
 
-/** Order of catalog entries. Null values come last in both directions; ties keep the order of the price map. */
+/** Order of catalog entries. Null values come last in both directions; equal values keep the order of the price map. */
 export type CatalogEntryOrder = {
   /** Direction. */
   direction?: OrderDirection;
