@@ -272,6 +272,11 @@ export interface RecordState {
    * the store is slow.
    */
   readable(): Promise<boolean>;
+  /**
+   * Start of the newest call of the gateway, Unix ms. `-Infinity` without any call, and `Infinity` where it is unknown.
+   * Calls of the gateway count as soon as they have ended.
+   */
+  newestStartMs(): Promise<number>;
 }
 
 /** Traces and their spans. */
@@ -282,7 +287,7 @@ export interface TracePlatform {
   readonly exports: ExportPacker;
   /** Cached agents and spend of traces that are read page by page. */
   readonly outlines: TraceOutlines;
-  readonly records: Pick<RecordState, 'readable'>;
+  readonly records: Pick<RecordState, 'readable' | 'newestStartMs'>;
   readonly bus: Bus;
   readonly keyRing: Pick<KeyRing, 'current'>;
   readonly callerWatch: CallerWatch;

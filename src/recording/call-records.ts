@@ -41,6 +41,7 @@ export function createCallRecords({
   stores,
   hasSubscribers,
   changed,
+  recorded,
   log,
 }: {
   /** The first store keeps spend. */
@@ -52,6 +53,8 @@ export function createCallRecords({
    * changed traces.
    */
   readonly changed: (summaries: () => Promise<readonly TraceSummary[]>) => Promise<void>;
+  /** Called with each call before it is stored. Must not throw. */
+  readonly recorded?: (call: CallRecord) => void;
   readonly log: Log;
 }): CallRecords {
   let refusedRecords = 0;
@@ -133,6 +136,7 @@ export function createCallRecords({
   return {
     record(call) {
       recordedCount += 1;
+      recorded?.(call);
       // Encoded after the answer is sent: the caller does not wait for its record.
       const gatheredCount = unencoded.push(call);
       if (gatheredCount === 1) setTimeout(encodeGathered, GATHER_MS).unref();

@@ -100,7 +100,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     load: () => loadOf(context, parts),
     spanExport: parts.spanExport,
     serviceTests: composeServiceTests(parts),
-    records: { waiting: parts.records.waiting, readable: parts.readable },
+    records: { waiting: parts.records.waiting, readable: parts.readable, newestStartMs: parts.newestStart.ms },
   };
 }
 

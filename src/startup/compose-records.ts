@@ -4,6 +4,7 @@ import { createCountedBudgets } from '../gateway/admission/counted-budgets.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { type CallRecords, createCallRecords } from '../recording/call-records.ts';
 import { createActivityCounter } from '../recording/gateway-activity.ts';
+import { createNewestStart, type NewestStart } from '../recording/newest-start.ts';
 import { createGuardrailUseCounter } from '../recording/guardrail-use.ts';
 import { openSpanExport } from '../recording/span-export.ts';
 import { createTeamLogging } from '../recording/team-logging.ts';
@@ -30,12 +31,16 @@ interface RecordParts {
 export function composeRecords(context: StartContext, parts: RecordParts & { readonly http: UpstreamClient }) {
   const { stores } = parts;
   const spans = composeSpanExport(context, parts);
-  const records = composeCallRecords(context, parts);
+  // With SQLite, which has no ledger, this process records all calls.
+  const hasFurtherProcesses = stores.admissionLedger !== null;
+  const newestStart = createNewestStart(hasFurtherProcesses ? null : () => stores.spend.newestStart());
+  const records = composeCallRecords(context, { ...parts, newestStart });
   const readable = (): Promise<boolean> => records.caughtUp(READABLE_MS);
   return {
     ...spans,
     records,
     readable,
+    newestStart,
     countedBudgets: createCountedBudgets(stores.spendReports, systemClock, readable),
     ...composeQueues(context, stores),
     ...composeCounters(context, parts),
@@ -62,9 +67,13 @@ function composeSpanExport(
   return { spanExport, teamLogging };
 }
 
-function composeCallRecords({ log, shutdown }: StartContext, { stores, bus }: RecordParts): CallRecords {
+function composeCallRecords(
+  { log, shutdown }: StartContext,
+  { stores, bus, newestStart }: RecordParts & { readonly newestStart: NewestStart },
+): CallRecords {
   const records = createCallRecords({
     stores: stores.callSpans === null ? [stores.calls] : [stores.calls, stores.callSpans],
+    recorded: newestStart.recorded,
     hasSubscribers: () => bus.subscriberCount() > 0,
     async changed(summaries) {
       if (bus.subscriberCount() > 0) publishChanges(bus, await summaries());

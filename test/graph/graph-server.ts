@@ -181,6 +181,7 @@ export async function openGraph(
           const responseIds = new Set(sought.map(({ responseId }) => responseId));
           return (options.spend ?? []).filter(({ responseId }) => responseId !== null && responseIds.has(responseId));
         },
+        newestStart: async () => null,
         removeErrorTexts: async () => {},
         ...noTotals,
       },
@@ -257,7 +258,7 @@ export async function openGraph(
     claimedRuns: { find: () => null, put() {}, drop() {} },
     tracingKeyRing: { evictTracingKey() {} },
     pause,
-    records: { waiting: () => 0, readable: async () => true },
+    records: { waiting: () => 0, readable: async () => true, newestStartMs: async () => Infinity },
     teamLogging: { evict() {} },
     callbackSecrets: { seal: (text) => text },
     ...options.platform,

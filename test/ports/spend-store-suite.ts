@@ -176,6 +176,13 @@ export function spendStoreSuite(engine: Engine): void {
       expect(found).toEqual(rows[0]);
     });
 
+    it('has the start of the newest call', async () => {
+      expect(await spend.newestStart()).toBeNull();
+      const starts = [START_MS + 5, START_MS + 9, START_MS];
+      await spend.append(starts.map((ms) => aSpendRow({ id: `call-${ms}`, startedAt: new Date(ms) })));
+      expect(await spend.newestStart()).toEqual(new Date(START_MS + 9));
+    });
+
     it('removes the error texts of the rows of one key in a trace, and no other values', async () => {
       const error = { code: 'UPSTREAM_FAILED', message: 'you said: secret' };
       const cleared = aSpendRow({ error });

@@ -95,6 +95,8 @@ export interface SpendStore {
    * period of any search are read. The result has each row once, in no particular order.
    */
   findElsewhere(searched: readonly CallSearch[]): Promise<readonly SpendRow[]>;
+  /** Start of the newest call; null without any row. */
+  newestStart(): Promise<Date | null>;
   /** Removes the error texts from the rows of these traces; their codes stay. */
   removeErrorTexts(traces: readonly Pick<SpendRow, 'traceId' | 'keyHash'>[]): Promise<void>;
   /**

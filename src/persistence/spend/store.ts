@@ -79,6 +79,15 @@ export function createSpendStore(database: Database): SpendStore {
       const { rows } = await readRows((db) => found.execute(db));
       return rows.map(spendRowOf);
     },
+    async newestStart() {
+      const row = await readRows((db) =>
+        db
+          .selectFrom('spend_row')
+          .select(sql<number | null>`cast(max(started_at) as double precision)`.as('newest'))
+          .executeTakeFirst(),
+      );
+      return row?.newest == null ? null : new Date(row.newest);
+    },
     async removeErrorTexts(traces) {
       if (traces.length === 0) return;
       const keys = traces.map(({ traceId, keyHash }) => [storable(traceId), storable(keyHash)]);

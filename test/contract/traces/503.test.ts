@@ -42,7 +42,7 @@ beforeAll(async () => {
     exports,
     bus: createBus(),
     clock: systemClock,
-    records: { readable: async () => true },
+    records: { readable: async () => true, newestStartMs: async () => Infinity },
   } as unknown as Platform;
   const serve = serveRows({
     rows: traceRoutes,

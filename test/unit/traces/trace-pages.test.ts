@@ -35,7 +35,7 @@ async function aTraceOf(calls: number) {
   const platform = {
     stores,
     outlines: createTraceOutlines(),
-    records: { readable: async () => records.readable },
+    records: { readable: async () => records.readable, newestStartMs: async () => Infinity },
   } as unknown as Platform;
   const spans = Array.from({ length: calls }, (_, index) =>
     aSpan({

@@ -38,7 +38,7 @@ function createFixture() {
     bus,
     keyRing,
     callerWatch,
-    records: { readable: async () => true },
+    records: { readable: async () => true, newestStartMs: async () => Infinity },
   } as unknown as Platform;
   const scope = (signal = new AbortController().signal): Scope => ({
     platform,
