@@ -27,8 +27,8 @@ const errorClassOf = (status: number | null): string => {
   return ERROR_CLASSES_OF_STATUSES[status] ?? (status >= 500 ? 'InternalServerError' : 'APIError');
 };
 
-/** Maximum characters that an error message quotes from a body that is not JSON. */
-const PLAIN_TEXT_LIMIT = 300;
+/** Maximum characters that an error message quotes from a body in which no message is found. */
+const QUOTE_LIMIT = 300;
 
 /** Upstream failure with a message in LiteLLM's form: error class, provider, message of the provider. */
 function upstreamFailure(
@@ -71,7 +71,7 @@ export function errorAnswerFailure(
 ): UpstreamFailed {
   const value = body === null ? undefined : parseJson(body);
   const error = errorOf(value);
-  const message = error?.message ?? otherMessage(value) ?? plainText(body);
+  const message = error?.message ?? otherMessage(value) ?? quoteOf(body);
   return upstreamFailure(deployment, {
     status,
     message,
@@ -83,7 +83,7 @@ export function errorAnswerFailure(
 
 interface ErrorAnswer {
   readonly status: number;
-  /** Null for a body that is too large to read. */
+  /** Null for a body that is too large, or for an incomplete answer to a WebSocket request. */
   readonly body: Uint8Array | null;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -125,7 +125,7 @@ export function sessionFailure(deployment: Deployment, message: string): Upstrea
   return upstreamFailure(deployment, { status: null, message });
 }
 
-/** Error classes of LiteLLM, by transport fault. */
+/** Error classes of LiteLLM, by transport fault. `garbled`: an invalid answer. `misused`: the call cannot be sent. */
 const ERROR_CLASSES_OF_FAULTS: Readonly<Record<HttpFault, string>> = {
   unreachable: 'APIConnectionError',
   timeout: 'Timeout',
@@ -168,8 +168,9 @@ function otherMessage(value: unknown): string | null {
   return typeof found === 'string' ? found : JSON.stringify(found);
 }
 
-function plainText(body: Uint8Array | null): string {
+/** The first characters of a body, JSON or not. */
+function quoteOf(body: Uint8Array | null): string {
   // A character has at most 4 bytes.
-  const text = body === null ? '' : new TextDecoder().decode(body.subarray(0, PLAIN_TEXT_LIMIT * 4)).trim();
-  return text === '' ? 'The upstream gave no reason.' : text.slice(0, PLAIN_TEXT_LIMIT);
+  const text = body === null ? '' : new TextDecoder().decode(body.subarray(0, QUOTE_LIMIT * 4)).trim();
+  return text === '' ? 'The upstream gave no reason.' : text.slice(0, QUOTE_LIMIT);
 }

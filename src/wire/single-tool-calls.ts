@@ -5,7 +5,10 @@ import type { Losses, NeutralChat } from '../domain/chat/neutral-chat.ts';
  * called. With one callable tool the loss is a hint: clients send the setting by default, and models call one tool at a
  * time. With several tools the loss can change the answer, so it is essential.
  */
-export function noteSingleToolCalls({ parallelToolCalls, tools, toolChoice }: NeutralChat, losses: Losses): void {
+export function noteDisabledParallelToolCalls(
+  { parallelToolCalls, tools, toolChoice }: NeutralChat,
+  losses: Losses,
+): void {
   if (parallelToolCalls !== false || tools.length === 0 || toolChoice?.mode === 'none') return;
   if (tools.length === 1 || toolChoice?.mode === 'tool') losses.hint('parallel_tool_calls');
   else losses.essential('parallel_tool_calls');

@@ -130,7 +130,7 @@ beforeAll(async () => {
   await manage('/customer/new', { user_id: 'c2', blocked: true });
   // Each call costs 1 USD.
   for (const user_id of ['u1', 'u3', 'u1']) await calls.chat(await calls.newKey({ user_id }));
-  // Reading spend rows first turns committed calls into rows. Users can be ordered by spend afterwards.
+  // Calls become spend rows in the background. This query waits until that is done; a list of users does not wait.
   await graph('{ spendRows(first: 1) { nodes { id } } }');
 });
 afterAll(() => calls.stop());

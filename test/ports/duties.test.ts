@@ -50,11 +50,12 @@ for (const engine of ENGINES)
       for (let period = 0; period < 3; period += 1) {
         for (const second of [0, 15, 59]) {
           nowMs = START_MS + (period * 60 + second) * 1_000;
-          const claims = await Promise.all([claim(period % 2), claim((period + 1) % 2)]);
-          for (const [index, job] of claims.entries())
+          const order = period % 2 === 0 ? [0, 1] : [1, 0];
+          const claims = await Promise.all(order.map(async (process) => ({ process, job: await claim(process) })));
+          for (const { process, job } of claims)
             if (job !== null) {
               ran.push(job.subject);
-              await complete((period + index) % 2, job);
+              await complete(process, job);
             }
         }
       }
@@ -121,7 +122,8 @@ for (const engine of ENGINES)
       await claim(0);
       nowMs += 1;
       expect(await claim(1)).toBeNull();
-      // `leftBehind`: the running job belongs to an ended process, because no other process uses the database.
+      // `leftBehind`: no other process uses the database, so the process of the running job has ended.
+      // The claim cancels that job.
       // Without other processes, the first period begins with the process.
       const job = await claimDuty(scopeOf(1), { duty: DUTY, workerId: 'p1', period: clock.now(), leftBehind: true });
       expect(job).toMatchObject({ subject: '2026-11-23T18:00:00.001Z', attempts: 1 });

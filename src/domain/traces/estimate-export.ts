@@ -64,6 +64,11 @@ function estimatedTrace(trace: PackedTrace, calls: readonly EstimatedCall[]): Pa
 
 /** Links of the calls with an estimate, and of the calls in `callAncestors` without one. */
 function linksOf({ spanIds, callAncestors }: PackedTrace, calls: readonly EstimatedCall[]): readonly CallLink[] {
+  if (callAncestors.length === 0)
+    return calls.map(({ place, requestId, estimate }) => {
+      const spanId = spanIds[place] ?? '';
+      return { spanId, parentSpanId: null, type: 'llm', requestId, gateway: false, estimate };
+    });
   const estimated = new Map(calls.map((call) => [call.place, call]));
   // `callAncestors` is a flat list of pairs: the place of a call, then the place of its ancestor.
   const ancestorOf = new Map<number, number>();

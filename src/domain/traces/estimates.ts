@@ -48,7 +48,7 @@ export function countedEstimates(spans: readonly CallLink[]): ReadonlyMap<string
   const repeated = repeatingCalls(spans, isKnownCall);
   const answers = answersOfGateway(spans);
   const counted = new Map<string, Usd>();
-  for (const span of estimated.toSorted(compareIds)) {
+  for (const span of sharesAnswer(estimated) ? estimated.toSorted(compareIds) : estimated) {
     const { spanId, estimate } = span;
     const answer = answerIdOf(span);
     if (estimate === null || repeated.has(spanId) || (answer !== null && answers.has(answer))) continue;
@@ -65,6 +65,18 @@ function answersOfGateway(spans: readonly CallLink[]): Set<string> {
     if (answer !== null) answers.add(answer);
   }
   return answers;
+}
+
+/** Whether two spans have one answer id. Then the order of the spans decides which of them counts. */
+function sharesAnswer(spans: readonly CallLink[]): boolean {
+  const answers = new Set<string>();
+  for (const span of spans) {
+    const answer = answerIdOf(span);
+    if (answer === null) continue;
+    if (answers.has(answer)) return true;
+    answers.add(answer);
+  }
+  return false;
 }
 
 const compareIds = (left: CallLink, right: CallLink): number => (left.spanId < right.spanId ? -1 : 1);

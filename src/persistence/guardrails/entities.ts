@@ -13,6 +13,7 @@ export const GuardrailEntity = defineEntity({
     kind: p.text(),
     modes: p.json().columnType('json').$type<readonly GuardrailMode[]>(),
     defaultOn: p.boolean(),
+    /** The parameters of the guardrail as JSON, encrypted, in Base64. */
     sealed: p.text(),
     info: objectColumn().nullable(),
     teamId: p.text().nullable(),

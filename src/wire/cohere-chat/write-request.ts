@@ -14,12 +14,12 @@ import { effortOf, thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { addressOf } from '../data-url.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
-import { noteSingleToolCalls } from '../single-tool-calls.ts';
+import { noteDisabledParallelToolCalls } from '../single-tool-calls.ts';
 import { nullIfEmpty } from '../../domain/optional-text.ts';
 
 /** Writes a neutral chat as a request of Cohere's chat API v2. Adds unsupported parts to `losses`. */
 export function writeCohere(chat: NeutralChat, losses: Losses): RequestBody {
-  noteSingleToolCalls(chat, losses);
+  noteDisabledParallelToolCalls(chat, losses);
   if (chat.endUser !== null) losses.hint('user');
   return withoutNulls({
     model: chat.model,

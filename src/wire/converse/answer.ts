@@ -27,7 +27,10 @@ const EXCEPTION_STATUSES = lookupTable<string>({
   serviceUnavailableException: '503',
 });
 
-/** Error of an event or a body. Null when there is none. */
+/**
+ * Error of an event or a body. Null when there is none. The reader of AWS event streams sets `exception` to the name of
+ * an exception.
+ */
 export function errorOf(value: unknown): AnswerError | null {
   const { exception, message, Message: capitalizedMessage, __type: type, output } = object(value);
   const errorMessage = text(message) ?? text(capitalizedMessage);

@@ -11,7 +11,7 @@ import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
 import { JSON_ONLY } from '../messages/write-output.ts';
-import { noteSingleToolCalls } from '../single-tool-calls.ts';
+import { noteDisabledParallelToolCalls } from '../single-tool-calls.ts';
 import { cachePoint, createBlockWriter } from './write-blocks.ts';
 
 /** Smallest thinking budget that Claude accepts, in tokens. */
@@ -51,7 +51,7 @@ function noteUnsupported(chat: NeutralChat, losses: Losses): void {
   if (chat.seed !== null) losses.hint('seed');
   if ((chat.frequencyPenalty ?? 0) !== 0) losses.essential('frequency_penalty');
   if ((chat.presencePenalty ?? 0) !== 0) losses.essential('presence_penalty');
-  noteSingleToolCalls(chat, losses);
+  noteDisabledParallelToolCalls(chat, losses);
   if (chat.endUser !== null) losses.hint('user');
 }
 

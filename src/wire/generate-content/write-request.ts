@@ -15,14 +15,14 @@ import type {
 import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { argumentsOf, type Fields, withoutNulls, lookupTable } from '../json/fields.ts';
-import { noteSingleToolCalls } from '../single-tool-calls.ts';
+import { noteDisabledParallelToolCalls } from '../single-tool-calls.ts';
 
 /**
  * Writes a neutral chat as a generateContent request. Model and streaming are not in the body, but in the URL. Adds
  * unsupported parts to `losses`.
  */
 export function writeGenerate(chat: NeutralChat, losses: Losses): RequestBody {
-  noteSingleToolCalls(chat, losses);
+  noteDisabledParallelToolCalls(chat, losses);
   if (chat.endUser !== null) losses.hint('user');
   const config = writeConfig(chat);
   const system = chat.messages.flatMap((message) => (message.role === 'system' ? message.content : []));

@@ -11,11 +11,11 @@ import type {
 import { effortOf } from '../../domain/chat/reasoning.ts';
 import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { argumentsOf, type Fields, withoutNulls } from '../json/fields.ts';
-import { noteSingleToolCalls } from '../single-tool-calls.ts';
+import { noteDisabledParallelToolCalls } from '../single-tool-calls.ts';
 
 /** Writes a neutral chat as a request of Ollama's chat API. Adds unsupported parts to `losses`. */
 export function writeOllama(chat: NeutralChat, losses: Losses): RequestBody {
-  noteSingleToolCalls(chat, losses);
+  noteDisabledParallelToolCalls(chat, losses);
   if (chat.endUser !== null) losses.hint('user');
   const { toolChoice } = chat;
   if (toolChoice?.mode === 'required' || toolChoice?.mode === 'tool') losses.essential('tool_choice');

@@ -42,6 +42,7 @@ describe('catalog.list 200 with and without a pinned snapshot', () => {
     ['', 'new-snapshot', ['b', 'c']],
     ['snapshot=new-snapshot', 'new-snapshot', ['b', 'c']],
     ['snapshot=old-snapshot', 'old-snapshot', ['a', 'b', 'gone']],
+    // The last value of a repeated parameter counts.
     ['snapshot=dropped&snapshot=old-snapshot&model=g', 'old-snapshot', ['gone']],
     ['snapshot=old-snapshot&page=2&page_size=2', 'old-snapshot', ['gone']],
   ])('the query %j lists the snapshot %s', async (search, snapshotId, ids) => {

@@ -99,6 +99,7 @@ describe('images', () => {
   it('have the price of the provider by image size, and none where the base model has a provider prefix', () => {
     const measured = images(1, '1024x1024', 'hd');
     expect(cost('dall-e-3', { measured }, { provider: 'azure' })).toBe('0.07999586304');
+    // The size precedes the whole base model: the map has no `hd/1024-x-1024/azure/dall-e-3`.
     expect(cost('my-deployment', { measured }, { provider: 'azure', baseModel: 'azure/dall-e-3' })).toBeNull();
   });
 
@@ -106,6 +107,7 @@ describe('images', () => {
     const measured = images(2, '1x1', 'odd');
     expect(cost('dall-e-3', { measured }, { priceOverrides: { output_cost_per_image: 0.5 } })).toBe('1');
     expect(cost('dall-e-3', { measured }, { priceOverrides: { input_cost_per_pixel: 0.25 } })).toBe('0.5');
+    // A configured image price replaces all image prices of the map, also the price per image.
     expect(cost('dall-e-3', { measured: images(1) }, { priceOverrides: { input_cost_per_pixel: 0.25 } })).toBeNull();
   });
 
@@ -122,6 +124,7 @@ describe('images', () => {
     // The model has no price for the 100 tokens of text output.
     expect(cost('gpt-image-1', { usage: { ...usage, outputTokens: 1100 } })).toBeNull();
     const cached = { ...usage, cacheReadTokens: 30, image: { ...usage.image, cacheReadTokens: 30 } };
+    // A configured token price replaces only the same price of the map.
     const cachedPrice = { priceOverrides: { cache_read_input_image_token_cost: 2.5e-6 } };
     // 10 x 5e-6 + 20 x 1e-5 + 30 x 2.5e-6 + 1,000 x 4e-5.
     expect(cost('gpt-image-1', { usage: cached }, cachedPrice)).toBe('0.040325');

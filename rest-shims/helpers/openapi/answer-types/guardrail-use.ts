@@ -1,6 +1,10 @@
 import type { AnswerTypes } from './notation.ts';
 
-/** Answers of rows about the use of guardrails. */
+/**
+ * Answer types of the routes about the use of guardrails, in the notation of `http/type-notation.ts`.
+ * `requestsEvaluated` and `totalRequests` count runs of guardrails. Rates are percentages, latencies are in ms. Fields
+ * of type `null` exist for LiteLLM's clients; the gateway has no values for them.
+ */
 export const GUARDRAIL_USE_ANSWERS: AnswerTypes = {
   'guardrailUse.detail': `
     { guardrail_id: string, guardrail_name: string, type: string, provider: string, requestsEvaluated: integer,

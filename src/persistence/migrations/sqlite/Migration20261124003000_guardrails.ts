@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Guardrails that are made at run time. */
+/** Guardrails that are made at run time. `sealed` contains the params as encrypted JSON. */
 export class Migration20261124003000_guardrails extends Migration {
   override up(): void {
     this.addSql(`
