@@ -14,6 +14,9 @@ const NODE_IMPORTS = { viteModuleRunner: false, nodeLoader: false } as const;
  */
 const WORKERS = availableParallelism() + 1;
 
+/** Numbers of workers of some tiers. The tests of processes wait for windows and leases most of the time. */
+const MAX_WORKERS: Readonly<Record<string, number>> = { e2e: WORKERS + 2, browser: 1 };
+
 // Tests of processes run after those of one process, and the browser at the end, one file at a time.
 const folder = (name: string, order = 0, setupFiles: readonly string[] = []) => ({
   test: {
@@ -24,7 +27,7 @@ const folder = (name: string, order = 0, setupFiles: readonly string[] = []) => 
     hookTimeout: DEADLINE_MS,
     expect: { poll: POLLING },
     sequence: { groupOrder: order },
-    maxWorkers: name === 'browser' ? 1 : WORKERS,
+    maxWorkers: MAX_WORKERS[name] ?? WORKERS,
     // Modules are loaded once per worker, because imports would take most of the time. Tests of `house` read
     // registrations of modules and need isolation.
     isolate: name === 'house',

@@ -1,6 +1,7 @@
 // Memory of the catalog: before loading, after loading, and after a replacement of every row. Every entry and page is
 // served before and after the replacement. Prints one line of JSON. A price map is read and dropped first, so that all
-// three figures include the memory that the engine retains after a read.
+// three figures include the memory that the engine retains after a read. `replaced` covers two catalogs and the cached
+// JSON of both. bench/catalog.ts reports its growth over `without`.
 //   node --expose-gc bench/catalog-memory.ts FOLDER
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -131,7 +131,7 @@ async function sendTyped(
     ...(omitContent === undefined ? {} : { omitContent }),
   };
   const call = await send(scope, answered === undefined ? request : { ...request, answered }, signal);
-  // The call settles when its answer is read to the end.
+  // `call.exchange` already has the decision. The call settles only when its answer is read to the end.
   const read = await call.consume((stream) => collect(stream, MAX_ANSWER_BYTES));
   const { decision } = call.exchange;
   if (read === null || decision === undefined) throw new Unavailable('The answer of the model cannot be read.', null);

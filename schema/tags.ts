@@ -71,6 +71,7 @@ const DeleteTagInput = builder.inputType('DeleteTagInput', {
   fields: (t) => ({ name: t.id({ required: true, description: 'Name of the tag.' }) }),
 });
 
+/** Change of a tag. Null `budgetId` and null `limits` change nothing, like absent ones: the tag keeps its budget. */
 const changeOf = ({ name, description, models, limits, budgetId }: typeof UpdateTagInput.$inferInput): TagChange => ({
   name,
   patch: {
@@ -96,6 +97,7 @@ builder.queryField('tag', (t) =>
   }),
 );
 
+// `reloadOwnersAfter` clears the loaders of this request, so that the result shows the changed budget.
 builder.mutationFields((t) => ({
   createTag: t.field({
     type: TagType,

@@ -6,7 +6,10 @@ export interface PeriodicTask {
   readonly everyMs: number | (() => number);
   /** Delay of the first run, in ms; `everyMs` when absent. */
   readonly firstMs?: number;
-  /** Time in ms after which the signal of a run fires and the run counts as failed. No deadline when absent. */
+  /**
+   * Time in ms after which the signal of a run fires. The run fails when it then throws, or has not ended a few seconds
+   * later. No deadline when absent.
+   */
   readonly deadlineMs?: number;
   /** The signal fires at the deadline and when the task is stopped. */
   readonly run: (signal: AbortSignal) => void | Promise<void>;
@@ -22,7 +25,8 @@ export interface ScheduledTask {
 }
 
 /**
- * Runs periodic tasks. Runs of one task do not overlap. A failed run is logged and counted, and the task runs again.
+ * Runs periodic tasks. Runs of one task do not overlap, unless a run ignores the signal of its deadline. A failed run
+ * is logged and counted, and the task runs again.
  */
 export interface Scheduler {
   every(task: PeriodicTask): ScheduledTask;

@@ -184,7 +184,7 @@ describe('recordDecisionOutcome', () => {
     expect([refused['code'], refused['message']]).toEqual([code, message]);
   });
 
-  it('refuses a draft that names no question, also for a question without a name', async () => {
+  it('refuses an outcome without `question` and `index`, even for a question without a name', async () => {
     const key = await newKey({ metadata: { store_decisions: 'redacted' } });
     const questions = [{ kind: 'PREDICATE', instructions: 'Is it late?' }];
     const input = { model: 'decider', input: 'a ticket', questions, callId: 'unnamed-1' };

@@ -1,4 +1,7 @@
-/** Length-delimited protobuf field: a tag of one byte, length and content. For content that an encoder rejects. */
+/**
+ * Length-delimited protobuf field: a tag of one byte, length and content. For messages that `encodeExport` cannot
+ * build, such as very deep nesting and answers of receivers.
+ */
 export function protobufField(tag: number, content: Uint8Array): Uint8Array {
   // Seven bits in each byte, the lowest first. The high bit marks all bytes except the last.
   const length: number[] = [];

@@ -34,7 +34,7 @@ export interface CatalogChange {
   readonly snapshotId: string | null;
 }
 
-/** Maximum number of changes of one event. */
+/** Maximum number of changes of one event of the bus. More changes are published as several events. */
 export const MAX_CHANGES_PER_EVENT = 100;
 
 /** Limits whose names do not begin with `max_`. */

@@ -141,9 +141,15 @@ function countedAmong<Span extends CallLink>(
 }
 
 function hasCallWithChild(spans: readonly CallLink[]): boolean {
-  const calls = new Set<string>();
-  for (const span of spans) if (isCall(span)) calls.add(span.spanId);
-  return calls.size > 0 && spans.some(({ parentSpanId }) => parentSpanId !== null && calls.has(parentSpanId));
+  const parents = new Set<string>();
+  let previous: string | null = null;
+  for (const { parentSpanId } of spans) {
+    // Neighbours often have one parent. Comparing is cheaper than a look-up in the set.
+    if (parentSpanId === null || parentSpanId === previous) continue;
+    parents.add(parentSpanId);
+    previous = parentSpanId;
+  }
+  return spans.some((span) => isCall(span) && parents.has(span.spanId));
 }
 
 /**

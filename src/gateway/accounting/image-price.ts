@@ -18,6 +18,7 @@ export function imageCost(deployment: Deployment, catalog: CatalogSnapshot, imag
   const row = rowFor(deployment, catalog, images);
   if (row === null) return null;
   const { perImage: usual, perPixel } = imagePricesOf(row);
+  // A row may also have prices by size, such as `output_cost_per_image_2K` or `output_cost_per_image_1024`.
   const perImage = rateFrom(row[`output_cost_per_image_${images.size}`]) ?? usual;
   // A price of zero per image does not count beside a price per pixel.
   if (perImage !== null && (perImage > 0n || (perPixel ?? 0n) === 0n))

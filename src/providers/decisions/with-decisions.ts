@@ -90,7 +90,7 @@ async function sendDecision({
   const { body } = request;
   const fitTerms = fitTermsOf(deployment, request);
   const core = format === 'standard' ? readStandard(body) : readNamedMap(body, request.bytes);
-  // When an earlier model has answered some questions only weakly, only these questions are sent.
+  // `earlier.open` lists the questions that an earlier model refused or answered weakly. Only these are sent.
   const { earlier } = request;
   const positions = earlier?.open ?? [...core.questions.keys()];
   const questions = positions.flatMap((position) => core.questions[position] ?? []);
@@ -122,6 +122,7 @@ async function sendDecision({
       { status: 200, headers: {} },
       { bytes: Buffer.from(text), outcome: outcomeOf(newDecision, text, request), deltas: () => [] },
     ),
+    // The decision stays that of the first model. After a merge, each answer names its own model.
     decision: { questions: core.questions, decision, qualifiedModel: earlier?.qualifiedModel ?? fitTerms.model },
   };
   return fit.dropped.length === 0 ? exchange : { ...exchange, dropped: fit.dropped };

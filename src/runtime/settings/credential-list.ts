@@ -20,9 +20,9 @@ const REFERENCE = /^os\.environ\/(.+)$/;
 
 /**
  * The credentials of `credential_list`; empty when an entry has a wrong form. `fault` receives each wrong form and each
- * repeated name, which stop the start. `faultIfStrict` receives each reference to an unset or empty variable, which
- * stops the start only where the configuration is strict, and is a warning elsewhere. Members of `credential_values`
- * with an empty value are left out.
+ * repeated name. `faultIfStrict` receives each reference to an unset or empty variable. Such a reference stops the
+ * start where the configuration is strict, and is a warning elsewhere. Members of `credential_values` with an empty
+ * value are left out.
  */
 export function readCredentialList(
   document: ConfigDocument,

@@ -38,6 +38,7 @@ function textOf(part: Part): string | null {
     case 'text':
       return part.text;
     case 'json':
+      // LiteLLM refuses JSON parts, so there are no cache entries to share, and the compact form is used.
       return JSON.stringify(part.data);
     case 'image':
       return null;

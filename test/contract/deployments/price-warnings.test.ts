@@ -19,7 +19,10 @@ const { get, post, key, app } = tenancyClient({
       priced('free-output', { ...INPUT_ONLY, output_cost_per_token: 0 }),
       priced('vectors', INPUT_ONLY, { mode: 'embedding' }),
       // The catalog has the output price of `gpt-4o`.
-      { model_name: 'known', litellm_params: { model: 'openai/gpt-4o', api_key: 'sk-x', api_base: CLOSED, ...INPUT_ONLY } },
+      {
+        model_name: 'known',
+        litellm_params: { model: 'openai/gpt-4o', api_key: 'sk-x', api_base: CLOSED, ...INPUT_ONLY },
+      },
     ],
     // With background checks, /health sends no probe. The long interval leaves only the round at the start.
     general_settings: { background_health_checks: true, health_check_interval: 86_400 },

@@ -148,7 +148,7 @@ describe('mappings of tokens over HTTP', () => {
       const viewer = await newKey({ user_role: 'proxy_admin_viewer' });
       expect(method === 'GET' ? [200, 404] : [403]).toContain((await send(method, path, body, { key: viewer })).status);
       const user = await newKey({ user_id: 'someone', user_role: 'internal_user' });
-      // A missing right is answered with 401, as in the reference.
+      // A key without an administrator's role gets 401, as in the reference.
       expect((await send(method, path, body, { key: user })).status).toBe(401);
     },
   );

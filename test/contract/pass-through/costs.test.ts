@@ -54,7 +54,10 @@ async function rowOf(path: string, body: BodyInit, type: string | null = 'applic
   return await rowIn(traceId);
 }
 
-/** Spend row of a trace. Polls, because the records of the first call of a process can be late. */
+/**
+ * Spend row of the first span of a trace. Polls, because the records of the first call of a process can be late. Throws
+ * when the trace is still missing at the deadline.
+ */
 async function rowIn(traceId: string): Promise<Record<string, unknown> | undefined> {
   const spans = await vi.waitFor(() => spansIn(app, traceId), POLLING);
   return (spans as readonly { readonly spendRow: Record<string, unknown> }[])[0]?.spendRow;

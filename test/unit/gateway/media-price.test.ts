@@ -99,7 +99,7 @@ describe('images', () => {
   it('have the price of the provider by image size, and none where the base model has a provider prefix', () => {
     const measured = images(1, '1024x1024', 'hd');
     expect(cost('dall-e-3', { measured }, { provider: 'azure' })).toBe('0.07999586304');
-    // The size precedes the whole base model: the map has no `hd/1024-x-1024/azure/dall-e-3`.
+    // The base model is looked up as `hd/1024-x-1024/azure/dall-e-3`, which the map does not have.
     expect(cost('my-deployment', { measured }, { provider: 'azure', baseModel: 'azure/dall-e-3' })).toBeNull();
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { blankCalls, lineOfCall, payloadOfCall, payloadsOfCalls } from '../../../src/domain/traces/call-body.ts';
-import { payloadOfText, payloadText } from '../../../src/domain/traces/span-rows.ts';
+import { payloadText } from '../../../src/domain/traces/span-rows.ts';
 import type { SpanPayload } from '../../../src/domain/traces/span.ts';
 
 /** Text with characters that are escaped in JSON or have a meaning in a body. */
@@ -25,8 +25,6 @@ const PAYLOADS: readonly SpanPayload[] = [
 ];
 const traceId = (index: number): string => String(index).padStart(32, '0');
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-/** A payload in its stored form. */
-const stored = (payload: SpanPayload): SpanPayload => payloadOfText(payloadText(payload));
 const places = (body: Uint8Array, count: number) =>
   Array.from({ length: count }, (_, index) => payloadOfCall(body, index));
 
@@ -39,14 +37,14 @@ describe('a body of calls', () => {
   );
 
   it('has each payload at its position', () => {
-    expect(payloadsOfCalls(body)).toEqual(PAYLOADS.map(stored));
-    expect(places(body, PAYLOADS.length + 1)).toEqual([...PAYLOADS.map(stored), undefined]);
+    expect(payloadsOfCalls(body)).toEqual(PAYLOADS);
+    expect(places(body, PAYLOADS.length + 1)).toEqual([...PAYLOADS, undefined]);
   });
 
   it('keeps the positions of the other payloads when traces are removed', () => {
     const remaining = blankCalls(body, [traceId(0), traceId(2)]);
     expect(places(remaining, 5)).toEqual(
-      PAYLOADS.map((payload, index) => (index === 0 || index === 2 ? undefined : stored(payload))),
+      PAYLOADS.map((payload, index) => (index === 0 || index === 2 ? undefined : payload)),
     );
     expect(new TextDecoder().decode(remaining)).not.toContain(traceId(0));
   });
@@ -73,7 +71,7 @@ describe('a body of calls of an earlier version', () => {
     withEvent,
     aPayload({ output: SPECIAL_TEXT, attributes: { only: 'c' }, resourceAttributes: {} }),
     withoutEvent,
-  ].map(stored);
+  ];
 
   it('is read with its patterns', () => {
     expect(payloadsOfCalls(body)).toEqual(expected);
