@@ -94,7 +94,7 @@ export const createTeam = operation({
     const complete = withCallbacks(scope, drafted, { patch, before: {} });
     if ((await stores.teams.find(complete.id)) !== null)
       throw new Conflict(`Team id = ${complete.id} already exists. Please use a different team id.`);
-    const team = await startedOwner(stores.spend, 'team', complete);
+    const team = await startedOwner(scope.platform.earlierSpend, 'team', complete);
     await assertInOrganization(scope, team);
     const resolved = await resolveMembers(scope, members);
     const author = { userId: authorship.by, email: null, role: 'admin', limits: {} } as const;

@@ -70,7 +70,7 @@ export const createUser = operation({
     const teamIds = draft.teamIds.length === 0 ? defaults.teamIds : draft.teamIds;
     const drafted = newUser({ ...defaults.patch, ...patch }, { ...authorship, id: nullIfBlank(id) ?? ids.uuid() });
     await assertNew(scope, drafted);
-    const user = await startedOwner(stores.spend, 'user', drafted);
+    const user = await startedOwner(scope.platform.earlierSpend, 'user', drafted);
     await stores.users.add(user);
     // Keys may have named the user before it existed.
     ownedKeys.evictOwner({ kind: 'userId', id: user.id });
@@ -206,7 +206,7 @@ export const updateUser = operation({
     const authorship = authored(scope);
     const done = id === null ? null : await stores.users.change(id, (user) => patchedUser(user, patch, authorship));
     const newOne = () => newUser({ email: named.email, ...patch }, { ...authorship, id: id ?? ids.uuid() });
-    const user = done?.after ?? (await startedOwner(stores.spend, 'user', newOne()));
+    const user = done?.after ?? (await startedOwner(scope.platform.earlierSpend, 'user', newOne()));
     if (done === null) await stores.users.add(user);
     ownedKeys.evictOwner({ kind: 'userId', id: user.id });
     const [view] = await userViews(scope, [user]);

@@ -126,8 +126,8 @@ async function composeParts({ context, stores, configuration, exports, changes, 
   const models = await composeDeployments(context, { stores, configuration });
   const guardrails = await composeGuardrails(context, stores);
   const recording = composeRecords(context, { stores, bus, http });
-  const { countedBudgets, records } = recording;
-  const keys = await composeKeys(context, { stores, deployments: models.deployments, countedBudgets });
+  const { countedBudgets, earlierSpend, records } = recording;
+  const keys = await composeKeys(context, { stores, deployments: models.deployments, countedBudgets, earlierSpend });
   const sales = composeSales(context, { stores, keyRing: keys.keyRing });
   const limits = await composeAdmission(context, { stores, records });
   const shared = { stores, configuration, http, bus, catalog, guardrails, ...models, ...recording, ...limits };

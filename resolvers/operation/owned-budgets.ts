@@ -85,7 +85,9 @@ export async function addWithBudgets(
   try {
     await add();
   } catch (error) {
-    if (budgetIds.length > 0 && error instanceof Conflict) await platform.stores.budgets.remove(budgetIds);
+    // A budget that cannot be removed has no effect, and the caller needs the first error.
+    if (budgetIds.length > 0 && error instanceof Conflict)
+      await platform.stores.budgets.remove(budgetIds).catch(() => {});
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+import type { EarlierSpend } from '../../src/domain/owners/started-owner.ts';
 import type { KeyRules } from '../../src/domain/keys/generation-rules.ts';
 import type { ProviderBudgets, RouteBudget } from '../../src/domain/budgets/route-budget.ts';
 import type { Bus } from '../../src/domain/bus.ts';
@@ -63,6 +64,7 @@ export interface UserPlatform extends KeyPlatform {
   readonly stores: KeyPlatform['stores'] & Pick<Stores, 'invitations'>;
   /** Evicts keys whose user or team was changed. */
   readonly ownedKeys: Pick<KeyRing, 'evictOwner'>;
+  readonly earlierSpend: EarlierSpend;
 }
 
 /** Teams and their members. */
@@ -207,7 +209,7 @@ export interface RealtimePlatform {
 export interface ObjectPlatform {
   readonly stores: Pick<Stores, 'upstreamObjects'>;
   readonly gateway: ObjectGateway;
-  readonly records: Pick<RecordState, 'readable'>;
+  readonly records: Pick<RecordState, 'spendStored'>;
   readonly fileLimits: FileLimits;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -272,6 +274,8 @@ export interface RecordState {
    * the store is slow.
    */
   readable(): Promise<boolean>;
+  /** As `readable`, for spend only. It does not wait for a separate store of spans. */
+  spendStored(): Promise<boolean>;
   /**
    * Start of the newest call of the gateway, Unix ms. `-Infinity` without any call, and `Infinity` where it is unknown.
    * Calls of the gateway count as soon as they have ended.

@@ -27,7 +27,11 @@ export async function userNamed(scope: Scope<TeamPlatform>, name: UserName): Pro
   if (stored !== null) return stored;
   const { userId, email } = name;
   const about = { ...authored(scope), id: nullIfBlank(userId) ?? ids.uuid() };
-  const user = await startedOwner(stores.spend, 'user', newUser({ email, role: 'internal_user' }, about));
+  const user = await startedOwner(
+    scope.platform.earlierSpend,
+    'user',
+    newUser({ email, role: 'internal_user' }, about),
+  );
   try {
     await stores.users.add(user);
     return user;

@@ -272,7 +272,7 @@ export async function storeState(scope: BackgroundScope, object: UpstreamObject,
     if (uses === 'unread') return;
     if (uses.length > 0) {
       await gateway.recordBatch({ ...batch, deployment, uses, endedAt: batchEndOf(shown, clock.now()) });
-      const isCommitted = await records.readable();
+      const isCommitted = await records.spendStored();
       if (!isCommitted) return;
     }
   }

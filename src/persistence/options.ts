@@ -18,6 +18,11 @@ export interface StoresOptions {
   readonly bodies?: BodyReader;
   /** Which library runs SQLite; null or absent: `sqlite3` where it is installed, else `node:sqlite`. */
   readonly sqliteDriver?: 'sqlite3' | 'node:sqlite' | null;
+  /**
+   * True: no other store writes to the SQLite file, so reads of calls need no query for segments of others. Absent:
+   * false. No effect on PostgreSQL.
+   */
+  readonly isExclusive?: boolean;
   readonly ingestLimit?: IngestLimit;
   /** False: the rows of calls are written immediately, without the call log (`call-log/README.md`). Absent: true. */
   readonly callLog?: boolean;

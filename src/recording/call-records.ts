@@ -22,6 +22,8 @@ export interface CallRecords
   position(): number;
   /** Position up to which the first store, which keeps spend, has stored, refused or dropped every record. */
   storedThrough(): number;
+  /** As `caughtUp`, for the first store only. */
+  spendStored(withinMs: number): Promise<boolean>;
   /** Runs a read of the first store while no commit to that store runs; see `WriteBehind`. */
   readonly betweenCommits: WriteBehind<CallRecord>['betweenCommits'];
 }
@@ -152,6 +154,10 @@ export function createCallRecords({
       encodeGathered();
       const caughtUp = await Promise.all(queues.map(({ queue }) => queue.caughtUp(withinMs)));
       return caughtUp.every(Boolean);
+    },
+    spendStored(withinMs) {
+      encodeGathered();
+      return first.queue.caughtUp(withinMs);
     },
     waiting: () => queues.reduce((total, { queue }) => total + queue.waiting(), unencoded.length * queues.length),
     position: () => recordedCount,

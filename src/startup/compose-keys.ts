@@ -8,6 +8,7 @@ import { type CallerWatch, createCallerWatch } from '../gateway/keys/caller-watc
 import { type CatalogKeyRing, createCatalogKeyRing } from '../gateway/keys/catalog-key-ring.ts';
 import { createKeyRing, type KeyRing } from '../gateway/keys/key-ring.ts';
 import { gatewayPaidKeys, paidKeysOf } from '../gateway/keys/paid-keys.ts';
+import type { EarlierSpend } from '../domain/owners/started-owner.ts';
 import type { CountedBudgets } from '../gateway/admission/counted-budgets.ts';
 import { createOwnedKeys, type OwnedKeys } from '../gateway/keys/owned-keys.ts';
 import { createKnownTokenKeys, type KnownTokenKeys } from '../gateway/keys/known-token-keys.ts';
@@ -67,6 +68,7 @@ interface KeyParts {
   readonly stores: Stores;
   readonly deployments: Pick<DeploymentRegistry, 'accessGroupsOf' | 'isTeamModel'>;
   readonly countedBudgets: CountedBudgets;
+  readonly earlierSpend: EarlierSpend;
 }
 
 /** Virtual keys, signed tokens and tracing keys, behind one key ring. */
@@ -120,7 +122,7 @@ const ownedKeys = ({ stores, deployments, countedBudgets }: KeyParts): OwnedKeys
 
 /** The given keys, and those of signed tokens. */
 function withTokens(
-  { stores }: KeyParts,
+  { stores, earlierSpend }: KeyParts,
   keys: OwnedKeys,
   {
     acceptance: { rules },
@@ -142,6 +144,7 @@ function withTokens(
       users: { ...users, add: (user) => authored(() => users.add(user)) },
       teams: { ...teams, add: (team) => authored(() => teams.add(team)) },
     },
+    earlierSpend,
     stored: stores.keys,
     rules,
     generator: keyGenerator,

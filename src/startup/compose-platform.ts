@@ -100,7 +100,13 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     load: () => loadOf(context, parts),
     spanExport: parts.spanExport,
     serviceTests: composeServiceTests(parts),
-    records: { waiting: parts.records.waiting, readable: parts.readable, newestStartMs: parts.newestStart.ms },
+    earlierSpend: parts.earlierSpend,
+    records: {
+      waiting: parts.records.waiting,
+      readable: parts.readable,
+      spendStored: parts.spendStored,
+      newestStartMs: parts.newestStart.ms,
+    },
   };
 }
 

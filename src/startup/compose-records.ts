@@ -1,4 +1,5 @@
 import type { Bus } from '../domain/bus.ts';
+import type { EarlierSpend } from '../domain/owners/started-owner.ts';
 import { publishChanges } from '../domain/traces/publish-changes.ts';
 import { createCountedBudgets } from '../gateway/admission/counted-budgets.ts';
 import type { Stores } from '../persistence/stores.ts';
@@ -31,22 +32,30 @@ interface RecordParts {
 export function composeRecords(context: StartContext, parts: RecordParts & { readonly http: UpstreamClient }) {
   const { stores } = parts;
   const spans = composeSpanExport(context, parts);
-  // With SQLite, which has no ledger, this process records all calls.
-  const hasFurtherProcesses = stores.admissionLedger !== null;
-  const newestStart = createNewestStart(hasFurtherProcesses ? null : () => stores.spend.newestStart());
+  const newestStart = createNewestStart(stores.isExclusive ? () => stores.spend.newestStart() : null);
   const records = composeCallRecords(context, { ...parts, newestStart });
   const readable = (): Promise<boolean> => records.caughtUp(READABLE_MS);
+  const spendStored = (): Promise<boolean> => records.spendStored(READABLE_MS);
   return {
     ...spans,
     records,
     readable,
+    spendStored,
     newestStart,
-    countedBudgets: createCountedBudgets(stores.spendReports, systemClock, readable),
+    earlierSpend: earlierSpendOf(stores, spendStored),
+    countedBudgets: createCountedBudgets(stores.spendReports, systemClock, spendStored),
     ...composeQueues(context, stores),
     ...composeCounters(context, parts),
     calibrations: createCalibrations(stores.decisionOutcomes),
   };
 }
+
+const earlierSpendOf = ({ spend }: Stores, spendStored: () => Promise<boolean>): EarlierSpend => ({
+  async totalsOfEarlierOwners(kind, ids) {
+    await spendStored();
+    return spend.totalsOfEarlierOwners(kind, ids);
+  },
+});
 
 /** Export of spans to the collector of the process and to the destinations of teams. */
 function composeSpanExport(

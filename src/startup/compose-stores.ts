@@ -28,6 +28,7 @@ export async function composeStores({ settings, log, shutdown }: StartContext): 
     dataDir,
     sqliteDriver: settings.sqliteDriver,
     lockTimeoutMs: settings.lockTimeoutMs,
+    isExclusive: lock.isHeld,
     ...switches,
     // Null turns call notes off.
     ...(callNotes ? {} : { notesFrom: null }),

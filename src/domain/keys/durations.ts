@@ -129,7 +129,8 @@ function firstStepMs({ count, unit }: Duration, now: Date): number {
 
 /**
  * The start of the window that `now` is in. A first window starts at `start`, which is not after `now`. Each end by
- * `windowEnd` starts the next window. Throws what `windowEnd` throws.
+ * `windowEnd` starts the next window. Exception: windows of seconds above a minute, or of minutes above an hour, start
+ * again at each midnight UTC when `start` is before yesterday. Throws what `windowEnd` throws.
  */
 export function windowStart(duration: string, start: Date, now: Date): Date {
   const parsed = durationOf(duration);

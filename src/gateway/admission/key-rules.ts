@@ -29,9 +29,10 @@ export interface RequiredParamCheck {
   /** The first required parameter that a call lacks; null where it has all. */
   missingParam(key: VirtualKey | null, request: ModelRequest): MissingParam | null;
   /**
-   * Refuses a call that lacks a required parameter, unless a budget refuses it first. Budgets of keys, owners and labels
-   * come first, then the required end user. The budget of all calls, the other required parameters and the budgets of
-   * the route follow, in this order. Synchronous where no parameter is missing. Throws InvalidInput, and as `Budgets.check`.
+   * Refuses a call that lacks a required parameter, unless a budget refuses it first. Budgets of keys, owners and
+   * labels come first, then the required end user. The budget of all calls, the other required parameters and the
+   * budgets of the route follow, in this order. Synchronous where no parameter is missing. Throws InvalidInput, and as
+   * `Budgets.check`.
    */
   assertPresent(caller: Caller, at: EstimatedCall & { readonly request: ModelRequest }): void | Promise<never>;
 }

@@ -6,9 +6,8 @@ import { type TeamFacts, tokenTeamsOf } from '../../domain/identity/token-teams.
 import type { KnownToken, VerifiedTokens } from '../../domain/identity/verified-tokens.ts';
 import { unstoredKey } from '../../domain/keys/unstored-key.ts';
 import type { KeyGenerator, KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
-import { startedOwner } from '../../domain/owners/started-owner.ts';
+import { type EarlierSpend, startedOwner } from '../../domain/owners/started-owner.ts';
 import type { Role } from '../../domain/role.ts';
-import type { SpendStore } from '../../domain/spend/spend-row.ts';
 import { ALL_TEAMS, newTeam, type Team } from '../../domain/teams/team.ts';
 import { ALL_USERS, emailKeyOf, newUser, type User } from '../../domain/users/user.ts';
 import type { KnownTokenKeys } from './known-token-keys.ts';
@@ -25,10 +24,8 @@ interface TokenKeyOptions extends MappedKeyOptions {
   readonly keys: OwnedKeys;
   readonly knownKeys: KnownTokenKeys;
   readonly tokens: Pick<VerifiedTokens, 'use'>;
-  readonly stores: MappedKeyOptions['stores'] &
-    Pick<OwnerStores, 'users' | 'teams' | 'teamMembers'> & {
-      readonly spend: Pick<SpendStore, 'totalsOfEarlierOwners'>;
-    };
+  readonly stores: MappedKeyOptions['stores'] & Pick<OwnerStores, 'users' | 'teams' | 'teamMembers'>;
+  readonly earlierSpend: EarlierSpend;
   readonly rules: TokenRules;
   readonly generator: Pick<KeyGenerator, 'hash'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -143,8 +140,8 @@ const tokensWithUsers = (
 
 /** Creates the user of a token. Returns the stored user if another request created one with this id or email first. */
 async function createdUser(id: string, { email }: TokenIdentity, options: TokenKeyOptions): Promise<User> {
-  const { stores, clock } = options;
-  const user = await startedOwner(stores.spend, 'user', newUser({ email }, { id, now: clock.now(), by: id }));
+  const { stores, earlierSpend, clock } = options;
+  const user = await startedOwner(earlierSpend, 'user', newUser({ email }, { id, now: clock.now(), by: id }));
   try {
     await stores.users.add(user);
     return user;
@@ -160,7 +157,7 @@ async function createdUser(id: string, { email }: TokenIdentity, options: TokenK
 /** The facts that decide the teams of each bearer. */
 async function teamFacts(
   bearers: readonly TokenWithUser[],
-  { stores, rules, clock }: TokenKeyOptions,
+  { stores, earlierSpend, rules, clock }: TokenKeyOptions,
 ): Promise<(bearer: TokenWithUser) => TeamFacts> {
   const needsMembers = rules.usesMemberships || rules.replacesUnknownTeams;
   const userIds = needsMembers ? distinct(bearers.map(({ user }) => user?.id ?? null)) : [];
@@ -172,7 +169,7 @@ async function teamFacts(
     ...members.map(({ teamId }) => teamId),
   ]);
   const teams = new Map((ids.length === 0 ? [] : await stores.teams.findMany(ids)).map((team) => [team.id, team]));
-  if (rules.createsTeams) await addTeams(bearers, teams, { stores, clock });
+  if (rules.createsTeams) await addTeams(bearers, teams, { stores, earlierSpend, clock });
   const shared = await sharedAliases(bearers, teams, stores);
   return ({ user }) => ({
     teams,
@@ -185,14 +182,14 @@ async function teamFacts(
 async function addTeams(
   bearers: readonly TokenWithUser[],
   teams: Map<string, Team>,
-  { stores, clock }: Pick<TokenKeyOptions, 'stores' | 'clock'>,
+  { stores, earlierSpend, clock }: Pick<TokenKeyOptions, 'stores' | 'earlierSpend' | 'clock'>,
 ): Promise<void> {
   const named = bearers.flatMap(({ token, user }) => token.identity.teamIds.map((id) => [id, user?.id ?? id] as const));
   for (const [id, by] of named) {
     if (teams.has(id)) continue;
     const drafted = newTeam({}, { id, now: clock.now(), by });
     // oxlint-disable-next-line no-await-in-loop -- two tokens may name one team
-    const team = await startedOwner(stores.spend, 'team', drafted);
+    const team = await startedOwner(earlierSpend, 'team', drafted);
     try {
       // oxlint-disable-next-line no-await-in-loop -- as above
       await stores.teams.add(team);

@@ -75,8 +75,11 @@ export function createCallLog(
     unfolding,
     addToTotals,
     addToWindows,
+    isExclusive,
     ...faulty
   }: FaultyUnfoldingParts & {
+    /** See `StoresOptions.isExclusive`. */
+    readonly isExclusive: boolean;
     readonly unfolding: CallUnfolding;
     readonly addToTotals: ReturnType<typeof createKeyTotalsAdder>;
   },
@@ -187,8 +190,7 @@ export function createCallLog(
       return summaries;
     },
     async readable() {
-      // Only PostgreSQL has further processes, whose segments this process does not know.
-      if (flavour !== 'postgresql' && emptiness.isProven()) return;
+      if (isExclusive && flavour !== 'postgresql' && emptiness.isProven()) return;
       const written = await lastWritten();
       if (written === null) return;
       let unfoldedThrough: number | null = 0;

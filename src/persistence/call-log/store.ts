@@ -99,7 +99,7 @@ export interface ReadableCallStore extends CallStore<QueuedRecord> {
 export function createCallStore(
   database: Database,
   stores: { readonly spend: SpendStore; readonly traces: TraceStore },
-  { log, callLog: usesCallLog = true }: Pick<StoresOptions, 'log'> & { readonly callLog?: boolean | undefined },
+  { log, callLog: usesCallLog = true, isExclusive = false }: Pick<StoresOptions, 'log' | 'callLog' | 'isExclusive'>,
 ): ReadableCallStore {
   const { orm, flavour, inFlight } = database;
   const summaryTable = rowTable(orm, 'trace_summary');
@@ -118,6 +118,7 @@ export function createCallStore(
     addToWindows: createWindowTotalsAdder(flavour, rowTable(orm, 'budget_window')),
     appendSpend: async (db, calls) => (await appendMissing(db, inOrder(calls.map(({ spend }) => spend)))).length,
     ingest: (calls) => stores.traces.ingest(calls.map(batchOf)),
+    isExclusive,
     log,
   });
 

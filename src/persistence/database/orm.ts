@@ -191,10 +191,10 @@ interface CallsAndTraces {
 
 /** Stores of traces and calls. ClickHouse stores the traces, also those of calls, if the options name it. */
 async function openCallsAndTraces(database: Database, options: StoresOptions): Promise<CallsAndTraces> {
-  const { bodies, ingestLimit: limit, spanBlocks, notesFrom, packedRows, callLog, traces: location, log } = options;
+  const { bodies, ingestLimit: limit, spanBlocks, notesFrom, packedRows, traces: location, log } = options;
   const traceStore = createTraceStore(database, bodies, { limit, spanBlocks, notesFrom, packedRows });
   const spendRows = createSpendStore(database);
-  const calls = createCallStore(database, { spend: spendRows, traces: traceStore }, { log, callLog });
+  const calls = createCallStore(database, { spend: spendRows, traces: traceStore }, options);
   const spend = readableSpend(spendRows, calls.readable);
   const spendReports = readableReports(createSpendReports(database), calls.readable);
   if (!location)
@@ -255,6 +255,8 @@ export async function openStores(options: StoresOptions) {
     decisionOutcomes: createOutcomeStore(database),
     /** Counters that the processes of the database share; null for SQLite, which one process uses at a time. */
     admissionLedger: createDatabaseLedger(database),
+    /** Whether no other store writes to the database. */
+    isExclusive: engine !== 'postgresql' && options.isExclusive === true,
     freeTier: createFreeTierStore(database),
     gatewayActivity: createGatewayActivityStore(database),
     jobs: createJobStore(database),

@@ -12,11 +12,13 @@ const SQLITE_BUSY = 5;
  * Exclusive use of a SQLite file by this process. The operating system ends it with the process, also after a kill -9.
  */
 export interface ProcessLock {
+  /** False for PostgreSQL, and where the file could not be locked. */
+  readonly isHeld: boolean;
   /** Releases the lock; calling it again does nothing. */
   release(): void;
 }
 
-const NO_LOCK: ProcessLock = { release() {} };
+const NO_LOCK: ProcessLock = { isHeld: false, release() {} };
 
 /**
  * Locks the SQLite file that the options name. The lock belongs to the process and not to a store: migrations and
@@ -51,6 +53,7 @@ export async function lockDatabase({
   const acquired = lock;
   noteHolder(holderFile, log);
   return {
+    isHeld: true,
     release() {
       if (!acquired.isOpen) return;
       rmSync(holderFile, { force: true });

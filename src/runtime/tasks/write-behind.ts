@@ -12,7 +12,10 @@ const RETRY_MS = 500;
 export interface WriteBehind<Item> {
   /** Queues a record. Synchronous, never throws. */
   push(item: Item): void;
-  /** Resolves when the queue is empty, later records included; rejects when a commit fails. */
+  /**
+   * Resolves when the queue is empty, later records included. Rejects when a commit fails, which is then not retried
+   * before the next push or read.
+   */
   flush(): Promise<void>;
   /**
    * For readers: waits at most `withinMs` until all records so far are committed. False after a timeout or a failed
@@ -78,6 +81,7 @@ export function createWriteBehind<Item>({
   let waiting: Item[] = [];
   let running: Promise<void> | null = null;
   let timer: NodeJS.Timeout | null = null;
+  let isFlushing = false;
   /** Number of records that were committed or refused. */
   let processed = 0;
   let droppedCount = 0;
@@ -131,7 +135,7 @@ export function createWriteBehind<Item>({
     } while (waiting.length >= batchLimit);
   }
 
-  /** Starts commits, unless some run. Whoever started them, records that are left have a timer afterwards. */
+  /** Starts commits, unless some run. Afterwards, records that are left have a timer, except after a failed flush. */
   function start(): Promise<void> {
     if (timer) clearTimeout(timer);
     timer = null;
@@ -142,7 +146,8 @@ export function createWriteBehind<Item>({
       },
       (error: unknown) => {
         running = null;
-        schedule(RETRY_MS);
+        // A flush is the last step before the store closes. Retries would then fail without end.
+        if (!isFlushing) schedule(RETRY_MS);
         throw error;
       },
     );
@@ -176,7 +181,12 @@ export function createWriteBehind<Item>({
       schedule(GATHER_MS);
     },
     async flush() {
-      while (waiting.length > 0) await start();
+      isFlushing = true;
+      try {
+        while (waiting.length > 0) await start();
+      } finally {
+        isFlushing = false;
+      }
     },
     async caughtUp(withinMs) {
       if (waiting.length === 0) return true;

@@ -66,11 +66,11 @@ type Rows = readonly unknown[];
  * depend on the number of rows.
  */
 const LISTS: readonly (readonly [path: string, statements: number, rowsOf: (body: never) => Rows])[] = [
-  ['/key/list?return_full_object=true&size=100', 7, ({ keys }: { keys: Rows }) => keys],
+  ['/key/list?return_full_object=true&size=100', 6, ({ keys }: { keys: Rows }) => keys],
   ['/user/list?page_size=100', 5, ({ users }: { users: Rows }) => users],
   ['/v2/team/list?page_size=100', 6, ({ teams }: { teams: Rows }) => teams],
-  ['/team/list', 14, (teams: Rows) => teams],
-  [graphPath('virtualKeys', 'hash alias'), 7, edgesOf('virtualKeys')],
+  ['/team/list', 12, (teams: Rows) => teams],
+  [graphPath('virtualKeys', 'hash alias'), 6, edgesOf('virtualKeys')],
   [graphPath('users', 'id email'), 2, edgesOf('users')],
   [graphPath('teams', 'id alias'), 2, edgesOf('teams')],
 ];

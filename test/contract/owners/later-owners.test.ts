@@ -90,3 +90,14 @@ it('a user has the spend of keys that named it before it existed', async () => {
   await calls.manage('/user/new', { user_id: 'named', auto_create_key: false });
   await vi.waitFor(async () => expect(await userSpend('named')).toBe(1), POLLING);
 });
+
+it('a team that is removed and created before its calls are committed does not have their spend', async () => {
+  const { create, remove, admitted } = CREATED.team;
+  for (let round = 1; round <= 3; round += 1) {
+    await create('replaced');
+    const key = await calls.newKey({ team_id: 'replaced' });
+    for (let nth = 0; nth < admitted; nth += 1) expect((await calls.chat(key)).status).toBe(200);
+    if (round < 3) await remove('replaced');
+  }
+  await vi.waitFor(async () => expect(await teamSpend('replaced')).toBe(admitted), POLLING);
+});

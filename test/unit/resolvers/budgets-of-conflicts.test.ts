@@ -39,6 +39,7 @@ function aScope(failure: DomainError) {
   let uuids = 0;
   const platform = {
     ...noSettings,
+    earlierSpend: { totalsOfEarlierOwners: async () => new Map() },
     stores: {
       budgets: {
         find: async (id: string) => budgets.get(id) ?? null,

@@ -18,7 +18,7 @@ const ENDED = { id: 'up_1', status: 'completed', usage: { input_tokens: 3, outpu
 
 it('an ended batch is stored as ended only when the records of its spend are committed', async () => {
   const steps: string[] = [];
-  const readable = vi.fn<() => Promise<boolean>>();
+  const spendStored = vi.fn<() => Promise<boolean>>();
   const scope = {
     platform: {
       stores: { upstreamObjects: { saveState: async () => steps.push('state stored') } },
@@ -26,17 +26,17 @@ it('an ended batch is stored as ended only when the records of its spend are com
         deployment: () => ({ id: 'd1', modelGroup: 'assistant' }),
         recordBatch: async () => steps.push('spend recorded'),
       },
-      records: { readable },
+      records: { spendStored },
       clock: { now: () => new Date(1_000) },
     },
     signal: new AbortController().signal,
   } as unknown as StateScope;
 
-  readable.mockResolvedValueOnce(false);
+  spendStored.mockResolvedValueOnce(false);
   await storeState(scope, BATCH, ENDED);
   expect(steps).toEqual(['spend recorded']);
 
-  readable.mockResolvedValueOnce(true);
+  spendStored.mockResolvedValueOnce(true);
   await storeState(scope, BATCH, ENDED);
   expect(steps).toEqual(['spend recorded', 'spend recorded', 'state stored']);
 });
