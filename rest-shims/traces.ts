@@ -247,6 +247,7 @@ export const traceRoutes: readonly RouteRow[] = [
     bodySchema: objectSchema({ resourceSpans: { type: 'array', items: { type: 'object' } } }),
     bodyLimit: 'otlp',
     bodyTimeoutMs: UPLOAD_MS,
+    hot: true,
     handle: ingest,
   },
   route({
