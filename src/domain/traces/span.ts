@@ -116,7 +116,7 @@ export interface SpanHead {
   /** Whether it is a call that the gateway made. Such a call has a spend row. */
   readonly gateway: boolean;
   /** True for a client's call without a count of cached tokens: its estimate has the full price of input. */
-  readonly cacheUnknown?: boolean;
+  readonly cacheUnknown?: boolean | undefined;
   /** Charge of the gateway for this call; null for spans that the gateway did not make or could not price. */
   readonly cost: Usd | null;
   /**
@@ -130,7 +130,7 @@ export interface SpanHead {
    * Session, user and tags that the span states; absent for none. Only the trace stores them: spans from a store have
    * none.
    */
-  readonly labels?: TraceLabels;
+  readonly labels?: TraceLabels | undefined;
 }
 
 /** Payload of a span. All values are text, cut to a configured limit (default: `MAX_VALUE_BYTES`). */
