@@ -6,7 +6,7 @@ import { titlesIn } from './titles.ts';
 /** Maximum number of words of a sentence, by the rule for plain technical English in CONTRIBUTING.md. */
 export const MOST_WORDS = 25;
 
-/** Applied migrations are never edited, and the released graph changes with a release only. */
+/** The SQL of applied migrations is never edited, and the released graph changes with a release only. */
 const EXCEPT = /^src\/persistence\/migrations\/|^docs\/released\//;
 
 /** Text that is read as one unit: a paragraph, an item of a list, a cell of a table, or a title. */

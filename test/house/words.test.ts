@@ -24,7 +24,7 @@ const CLEAN = [
   'test/support/*.ts',
   'test/ports/*.ts',
 ];
-/** Applied migrations are never edited. */
+/** The SQL of applied migrations is never edited. */
 const EXCEPT = /^src\/persistence\/migrations\/|^test\/house\/words\.test\.ts$/;
 
 function phrasesIn(files: readonly SourceFile[]): readonly string[] {
