@@ -47,8 +47,8 @@ import {
  * lookup.
  */
 const MAX_SEARCHED_CALLS = 4_096;
-/** Maximum time from the start of a call of the gateway to the time in the id of the trace that it begins, in ms. */
-const ID_DELAY_MS = 1_000;
+/** Margin between the start of a call of the gateway and the time in the id of the trace that it begins, in ms. */
+const ID_MARGIN_MS = 1_000;
 const SPAN_ID = /^[0-9a-f]{16}$/;
 
 export interface TraceListQuery {
@@ -109,7 +109,7 @@ async function recordedElsewhere(
   const searches = calls.flatMap((call) => callSearchOf(call) ?? []);
   if (searches.length === 0) return () => false;
   const newestMs = await scope.platform.records.newestStartMs();
-  const sought = searches.filter(({ fromMs }) => fromMs - ID_DELAY_MS <= newestMs).slice(0, MAX_SEARCHED_CALLS);
+  const sought = searches.filter(({ fromMs }) => fromMs - ID_MARGIN_MS <= newestMs).slice(0, MAX_SEARCHED_CALLS);
   if (sought.length === 0) return () => false;
   await scope.platform.records.readable();
   const rows = await scope.platform.stores.spend.findElsewhere(sought);

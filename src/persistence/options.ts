@@ -19,7 +19,7 @@ export interface StoresOptions {
   /** Which library runs SQLite; null or absent: `sqlite3` where it is installed, else `node:sqlite`. */
   readonly sqliteDriver?: 'sqlite3' | 'node:sqlite' | null;
   /**
-   * True: no other store writes to the SQLite file, so reads of calls need no query for segments of others. Absent:
+   * True: no other store writes calls to the SQLite file, so their reads need no query for segments of others. Absent:
    * false. No effect on PostgreSQL.
    */
   readonly isExclusive?: boolean;

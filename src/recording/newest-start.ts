@@ -1,6 +1,6 @@
 import type { CallRecord } from '../domain/calls/call-record.ts';
 
-/** Start of the newest call of the gateway. Spans of later periods cannot repeat such a call. */
+/** Start of the newest call of the gateway. A span of a later period repeats no call of the gateway. */
 export interface NewestStart {
   /** Takes a call into account. Calls are passed before they are stored. */
   recorded(call: CallRecord): void;

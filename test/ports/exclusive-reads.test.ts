@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Stores } from '../../src/persistence/stores.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
-import { aSpan, aSpendRow, spanId, traceId } from './samples.ts';
+import { A_CALL, spanId, traceId } from './samples.ts';
 
 /** Number of calls that are appended while others are read. */
 const CALLS = 60;
@@ -16,8 +16,11 @@ describe.each(ENGINES)('reads of calls on $name', (engine) => {
 
     async function append({ calls }: Stores, nth: number): Promise<void> {
       const at = { traceId: traceId(nth), spanId: spanId(nth) };
-      const spend = aSpendRow({ ...at, id: `call-${nth}`, callId: `call-${nth}` });
-      await calls.append([calls.encode({ spend, span: aSpan({ ...at, gateway: true }) })]);
+      const names = { id: `call-${nth}`, callId: `call-${nth}` };
+      const call = calls.encode({ spend: { ...A_CALL.spend, ...at, ...names }, span: { ...A_CALL.span, ...at } });
+      // Only such calls are stored in a segment, which a read must not miss.
+      expect(call).toMatchObject({ kind: 'root' });
+      await calls.append([call]);
     }
     const isFound = async ({ spend }: Stores, nth: number): Promise<boolean> =>
       (await spend.findBySpans([`${traceId(nth)}:${spanId(nth)}`])).length === 1;

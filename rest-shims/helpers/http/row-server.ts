@@ -185,8 +185,8 @@ export async function serveRow(steps: RowSteps, exchange: RowExchange): Promise<
 }
 
 /**
- * Whether a row may make changes that the audit log records. Hot rows do not: they call models, count tokens or forward
- * requests.
+ * Whether a row may make changes that the audit log records. Hot rows do not: they call models, count tokens, forward
+ * requests or store spans.
  */
 const mayChange = ({ method, hot }: RouteRow): boolean => method !== 'GET' && hot !== true;
 

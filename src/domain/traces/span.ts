@@ -127,8 +127,8 @@ export interface SpanHead {
   /** Source of the agent run, for a root; null when unknown, and for other spans. */
   readonly source: TraceSource | null;
   /**
-   * Session, user and tags that the span states; absent for none. Only the trace stores them: spans from a store have
-   * none.
+   * Session, user and tags that the span states; undefined for none. Only the trace stores them: spans from a store
+   * have none.
    */
   readonly labels?: TraceLabels | undefined;
 }

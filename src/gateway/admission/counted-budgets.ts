@@ -69,12 +69,12 @@ export function createCountedBudgets(
    * Resolves when the calls that this process has answered are in the spend rows, or after a deadline. An earlier read
    * misses their cost, which would then count in the new window.
    */
-  recorded: () => Promise<unknown>,
+  spendStored: () => Promise<unknown>,
 ): CountedBudgets {
   const cache = new Map<string, CachedSpend>();
 
   async function read(holder: BudgetHolder, start: Date): Promise<Usd> {
-    await recorded();
+    await spendStored();
     const filter = { from: null, to: start, visibleTo: null, ...conditionOf(holder) };
     const groups = await reports.groups({ filter, by: [], limit: 1 });
     return groups.reduce((sum, { cost }) => addUsd(sum, cost), ZERO_USD);

@@ -6,7 +6,7 @@ import { type TeamFacts, tokenTeamsOf } from '../../domain/identity/token-teams.
 import type { KnownToken, VerifiedTokens } from '../../domain/identity/verified-tokens.ts';
 import { unstoredKey } from '../../domain/keys/unstored-key.ts';
 import type { KeyGenerator, KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
-import { type EarlierSpend, startedOwner } from '../../domain/owners/started-owner.ts';
+import { type EarlierSpend, startedOwner, startedOwners } from '../../domain/owners/started-owner.ts';
 import type { Role } from '../../domain/role.ts';
 import { ALL_TEAMS, newTeam, type Team } from '../../domain/teams/team.ts';
 import { ALL_USERS, emailKeyOf, newUser, type User } from '../../domain/users/user.ts';
@@ -185,22 +185,20 @@ async function addTeams(
   { stores, earlierSpend, clock }: Pick<TokenKeyOptions, 'stores' | 'earlierSpend' | 'clock'>,
 ): Promise<void> {
   const named = bearers.flatMap(({ token, user }) => token.identity.teamIds.map((id) => [id, user?.id ?? id] as const));
-  for (const [id, by] of named) {
-    if (teams.has(id)) continue;
-    const drafted = newTeam({}, { id, now: clock.now(), by });
-    // oxlint-disable-next-line no-await-in-loop -- two tokens may name one team
-    const team = await startedOwner(earlierSpend, 'team', drafted);
+  // The first bearer that names a team is its author.
+  const missing = new Map(named.filter(([id]) => !teams.has(id)).toReversed());
+  const drafted = [...missing].map(([id, by]) => newTeam({}, { id, now: clock.now(), by }));
+  for (const team of await startedOwners(earlierSpend, 'team', drafted))
     try {
-      // oxlint-disable-next-line no-await-in-loop -- as above
+      // oxlint-disable-next-line no-await-in-loop -- few teams, and only at the first token that names them
       await stores.teams.add(team);
-      teams.set(id, team);
+      teams.set(team.id, team);
     } catch (error) {
       // oxlint-disable-next-line no-await-in-loop -- as above
-      const other = error instanceof Conflict ? await stores.teams.find(id) : null;
+      const other = error instanceof Conflict ? await stores.teams.find(team.id) : null;
       if (other === null) throw error;
-      teams.set(id, other);
+      teams.set(team.id, other);
     }
-  }
 }
 
 /** Aliases that tokens choose and that several teams have. With too many similar aliases, an alias counts as shared. */

@@ -255,7 +255,7 @@ export async function openStores(options: StoresOptions) {
     decisionOutcomes: createOutcomeStore(database),
     /** Counters that the processes of the database share; null for SQLite, which one process uses at a time. */
     admissionLedger: createDatabaseLedger(database),
-    /** Whether no other store writes to the database. */
+    /** Whether no other store writes calls to the database. */
     isExclusive: engine !== 'postgresql' && options.isExclusive === true,
     freeTier: createFreeTierStore(database),
     gatewayActivity: createGatewayActivityStore(database),

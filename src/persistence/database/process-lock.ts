@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { Conflict } from '../../domain/errors.ts';
@@ -36,13 +36,15 @@ export async function lockDatabase({
 }: Pick<StoresOptions, 'databaseUrl' | 'dataDir' | 'log'>): Promise<ProcessLock> {
   const location = locateDatabase(databaseUrl, dataDir);
   if (location.kind !== 'sqlite') return NO_LOCK;
-  const holderFile = `${location.file}.holder`;
+  // SQLite opens the target of a symbolic link, so the lock belongs beside the target.
+  const file = existsSync(location.file) ? realpathSync(location.file) : location.file;
+  const holderFile = `${file}.holder`;
   // Loaded here: a process on PostgreSQL does not need it.
   const { DatabaseSync } = await import('node:sqlite');
   let lock: InstanceType<typeof DatabaseSync> | null = null;
   try {
-    mkdirSync(dirname(location.file), { recursive: true, mode: 0o700 });
-    lock = new DatabaseSync(`${location.file}.lock`);
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    lock = new DatabaseSync(`${file}.lock`);
     lock.exec('pragma journal_mode = memory; begin exclusive');
   } catch (error) {
     lock?.close();

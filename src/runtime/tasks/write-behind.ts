@@ -8,13 +8,15 @@ const BATCH_LIMIT = 1_000;
 const GATHER_MS = 250;
 /** Delay of a retry after a failed commit, in ms. */
 const RETRY_MS = 500;
+/** Time for which failed commits are retried after a flush, in ms. Longer than the shutdown steps that follow. */
+const FINAL_RETRIES_MS = 10_000;
 
 export interface WriteBehind<Item> {
   /** Queues a record. Synchronous, never throws. */
   push(item: Item): void;
   /**
-   * Resolves when the queue is empty, later records included. Rejects when a commit fails, which is then not retried
-   * before the next push or read.
+   * Resolves when the queue is empty, later records included; rejects when a commit fails. A flush begins a shutdown:
+   * failed commits are retried only for the next `FINAL_RETRIES_MS`, and after a push or a read.
    */
   flush(): Promise<void>;
   /**
@@ -81,7 +83,8 @@ export function createWriteBehind<Item>({
   let waiting: Item[] = [];
   let running: Promise<void> | null = null;
   let timer: NodeJS.Timeout | null = null;
-  let isFlushing = false;
+  /** Time at which retries end, by `performance.now()`. */
+  let retriesEndMs = Number.POSITIVE_INFINITY;
   /** Number of records that were committed or refused. */
   let processed = 0;
   let droppedCount = 0;
@@ -135,7 +138,7 @@ export function createWriteBehind<Item>({
     } while (waiting.length >= batchLimit);
   }
 
-  /** Starts commits, unless some run. Afterwards, records that are left have a timer, except after a failed flush. */
+  /** Starts commits, unless some run. Afterwards, records that are left have a timer. */
   function start(): Promise<void> {
     if (timer) clearTimeout(timer);
     timer = null;
@@ -146,8 +149,8 @@ export function createWriteBehind<Item>({
       },
       (error: unknown) => {
         running = null;
-        // A flush is the last step before the store closes. Retries would then fail without end.
-        if (!isFlushing) schedule(RETRY_MS);
+        // Once the store is closed, retries would fail without end.
+        if (performance.now() < retriesEndMs) schedule(RETRY_MS);
         throw error;
       },
     );
@@ -181,12 +184,8 @@ export function createWriteBehind<Item>({
       schedule(GATHER_MS);
     },
     async flush() {
-      isFlushing = true;
-      try {
-        while (waiting.length > 0) await start();
-      } finally {
-        isFlushing = false;
-      }
+      retriesEndMs = performance.now() + FINAL_RETRIES_MS;
+      while (waiting.length > 0) await start();
     },
     async caughtUp(withinMs) {
       if (waiting.length === 0) return true;

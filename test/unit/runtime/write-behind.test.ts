@@ -1,5 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createWriteBehind, type Fault } from '../../../src/runtime/tasks/write-behind.ts';
 
 const unexpected = (): never => {
@@ -165,24 +164,47 @@ describe('write-behind', () => {
     expect(queue.waiting()).toBe(0);
   });
 
-  it.each([
-    ['retries the failed commit of a reader without a further call', 'caughtUp', 1],
-    ['does not retry the failed commit of a flush, because the store may be closed', 'flush', 0],
-  ] as const)('%s', async (_title, method, laterCommits) => {
-    let attempts = 0;
+  it.each(['caughtUp', 'flush'] as const)('retries the failed commit of %s without a further call', async (method) => {
+    const commits: string[][] = [];
+    let isAvailable = false;
     const queue = createWriteBehind<string>({
       ...storeFaultsOnly,
-      async commit() {
-        attempts += 1;
-        if (attempts === 1) throw STORE_UNAVAILABLE;
+      async commit(items) {
+        if (!isAvailable) throw STORE_UNAVAILABLE;
+        commits.push([...items]);
       },
       failed: () => {},
       dropped: unexpected,
     });
     queue.push('kept');
     await Promise.allSettled([method === 'flush' ? queue.flush() : queue.caughtUp(60_000)]);
-    await setTimeout(1_200);
-    expect(attempts - 1).toBe(laterCommits);
+    isAvailable = true;
+    await expect.poll(() => commits).toEqual([['kept']]);
+  });
+
+  it('ends its retries ten seconds after a flush', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    try {
+      let attempts = 0;
+      const queue = createWriteBehind<string>({
+        ...storeFaultsOnly,
+        async commit() {
+          attempts += 1;
+          throw STORE_UNAVAILABLE;
+        },
+        failed: () => {},
+        dropped: unexpected,
+      });
+      queue.push('kept');
+      await expect(queue.flush()).rejects.toThrow('unavailable');
+      await vi.advanceTimersByTimeAsync(11_000);
+      // The flush, and a retry each half second.
+      expect(attempts).toBe(21);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(attempts).toBe(21);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('reports a record that the store refuses, and commits the others of its batch in order', async () => {
