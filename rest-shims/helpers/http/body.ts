@@ -1,6 +1,6 @@
 import { TooLarge, Unavailable } from '../../../src/domain/errors.ts';
 import { GatheredBytes } from '../../../src/domain/gathered-bytes.ts';
-import type { Incoming } from './outgoing.ts';
+import type { ArrivingBody, Incoming } from './outgoing.ts';
 
 /** Empty body. Also stands for the body of a GET request, which is not read. */
 export const NO_BODY = new Uint8Array(0);
@@ -30,8 +30,8 @@ export class BodyTimeout extends Unavailable {
 }
 
 /**
- * The client disconnected before its request was complete, or its body arrived too slowly on the fast path. The row
- * sends no answer: the fast path itself answers a slow client with 408.
+ * The client disconnected before its request was complete, or its body arrived too slowly on the fast path for a row
+ * without a deadline. The row sends no answer: the fast path itself answers the slow client with 408.
  */
 export class RequestAborted extends Error {
   constructor() {
@@ -43,8 +43,8 @@ export class RequestAborted extends Error {
 /**
  * Reads a request body, up to `limit` bytes as received. Throws TooLarge before reading when `Content-Length` exceeds
  * the limit. Rejects with TooLarge when a chunked body exceeds it, and discards the rest. Rejects with BodyTimeout when
- * a body from Node's server is not complete after `withinMs`. Rejects with RequestAborted when the client disconnects,
- * or when it is too slow on the fast path.
+ * a body is not complete after `withinMs`. Rejects with RequestAborted when the client disconnects, or when it is too
+ * slow on the fast path and `withinMs` is undefined.
  */
 export function readBody(request: Incoming, limit: number, withinMs?: number): Uint8Array | Promise<Uint8Array> {
   // On the fast path, the body is whole or still arriving. Otherwise it is a stream of Node's HTTP server.
@@ -55,7 +55,7 @@ export function readBody(request: Incoming, limit: number, withinMs?: number): U
   if ('arriving' in request) {
     const { arriving } = request;
     if (arriving.length > limit) throw tooLarge(arriving.length, limit);
-    return arriving.read();
+    return withinMs === undefined ? arriving.read() : readWithin(arriving, withinMs);
   }
   const declared = Number(request.headers['content-length'] ?? Number.NaN);
   if (declared > limit) {
@@ -96,6 +96,17 @@ export function readBody(request: Incoming, limit: number, withinMs?: number): U
       reject(new RequestAborted());
     });
   });
+}
+
+/** Reads a body on the fast path. The row answers after its deadline, which ends before that of the fast path. */
+async function readWithin(arriving: ArrivingBody, withinMs: number): Promise<Uint8Array> {
+  const deadline = Promise.withResolvers<never>();
+  const timer = setTimeout(() => deadline.reject(new BodyTimeout()), withinMs).unref();
+  try {
+    return await Promise.race([arriving.read(), deadline.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /**

@@ -31,6 +31,8 @@ export interface FastPath {
 const PIPELINED_LIMIT = 64 * 1024;
 /** Largest body, in bytes; requests with larger bodies go to Node. */
 const BODY_LIMIT = 128 * 1024;
+/** Time after the deadline of a body in which its row may answer, in ms. Then the fast path answers 408. */
+const ROW_ANSWER_MS = 1_000;
 /** How long, in ms, a client may go on sending after an answer that closes its connection. */
 const LINGER_MS = 5_000;
 const TIMED_OUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n';
@@ -145,7 +147,7 @@ class FastConnection implements AnsweringConnection {
     const limitMs = {
       fresh: headersTimeout,
       idle: this.#hasUnsentBytes ? requestTimeout : keepAliveTimeout,
-      arriving: Math.min(smallBodyTimeout, requestTimeout),
+      arriving: Math.min(smallBodyTimeout, requestTimeout) + ROW_ANSWER_MS,
       answering: Infinity,
       closing: this.#hasUnsentBytes ? requestTimeout : LINGER_MS,
     }[this.#state];

@@ -28,6 +28,9 @@ const CALLS: readonly Call[] = [
   ['a message', '/v1/messages', chat({ max_tokens: 9 })],
   ['a message without max_tokens', '/v1/messages', chat()],
   ['a count of tokens', '/v1/messages/count_tokens', { model: 'demo', messages: MESSAGES }],
+  ['an export of spans', '/v1/traces', { resourceSpans: [] }],
+  ['an export that is not JSON', '/v1/traces', '{"resourceSpans":'],
+  ['an export with an unknown key', '/v1/traces', { resourceSpans: [] }, { authorization: 'Bearer sk-unknown' }],
   ['a response', '/v1/responses', { model: 'demo', input: 'Hi', mock_response: 'Fixed.' }],
 ];
 

@@ -22,17 +22,20 @@ async function allOf(socket: Socket): Promise<string> {
 
 const MESSAGE = 'The body took too long to arrive.';
 
-describe('a request without a key whose body takes too long is answered 503, and its connection is closed', () => {
+describe('a request whose row has an upload deadline is answered 503 after it, and its connection is closed', () => {
   it.each([
     ['/graphql', { errors: [{ message: MESSAGE, extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 2 } }] }],
     ['/graphql/stream', { errors: [{ message: MESSAGE, extensions: { code: 'UNAVAILABLE', retryAfterSeconds: 2 } }] }],
     ['/billing/webhook', { detail: MESSAGE }],
+    // On the fast path. Exporters repeat an export after 503.
+    ['/v1/traces', { message: MESSAGE }],
   ])('at %s', async (path, body) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
     const received = allOf(socket);
     socket.write(
-      `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"que`,
+      `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${app.adminKey}\r\n` +
+        'content-type: application/json\r\ncontent-length: 100\r\n\r\n{"que',
     );
     let isClosed = false;
     void received.then(() => {
