@@ -6,7 +6,7 @@ import { LLMock } from '@copilotkit/aimock';
 import { generateText, jsonSchema, type ModelMessage, stepCountIs, streamText, type ToolSet } from 'ai';
 import OpenAI, { BadRequestError, NotFoundError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
+import { DATABASES, type ScratchDatabase } from '../ports/engines.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
 /** Models whose upstreams are not called through the Responses API. */
@@ -71,8 +71,7 @@ const TOOLS: ToolSet = {
   },
 };
 
-// The app selects its SQLite driver itself, so SQLite is one engine here.
-for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
+for (const engine of DATABASES)
   describe.skipIf(engine.skipReason !== null)(`responses stored in ${engine.name}`, () => {
     let scratch: ScratchDatabase | null = null;
     let env: Record<string, string> = {};

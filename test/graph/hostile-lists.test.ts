@@ -12,6 +12,7 @@ import {
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
+import { sampled } from '../support/sampling.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
 const TEXTS = ['', ' ', '\0', 'a\uD800', '%_\\', "' or 1=1 --", '\u{1F600}', '𝔘'.repeat(5_000)];
@@ -134,7 +135,7 @@ function hostileVariables(field: Field): readonly Readonly<Record<string, unknow
 /** Codes of errors that the caller caused. */
 const CALLER_ERRORS = ['INVALID_INPUT', 'TOO_LARGE', 'NOT_FOUND', 'UNSUPPORTED', 'GRAPHQL_VALIDATION_FAILED'];
 
-for (const engine of ENGINES)
+for (const [engineIndex, engine] of ENGINES.entries())
   describe.skipIf(engine.skipReason !== null)(`hostile arguments on ${engine.name}`, () => {
     let app: TestApp;
     let scratch: ScratchDatabase;
@@ -158,11 +159,11 @@ for (const engine of ENGINES)
       await scratch.remove();
     });
 
-    it.each(LISTS.map((field) => [field.name, field] as const))(
+    it.each(LISTS.map((field, index) => [field.name, field, index] as const))(
       'are answered, or refused with an error code for invalid input: %s',
-      async (_name, field) => {
+      async (_name, field, fieldIndex) => {
         const faults: unknown[] = [];
-        const variableSets = hostileVariables(field);
+        const variableSets = sampled(hostileVariables(field), 4, fieldIndex + engineIndex);
         for (let start = 0; start < variableSets.length; start += 16)
           await Promise.all(
             variableSets.slice(start, start + 16).map(async (variables) => {

@@ -12,6 +12,7 @@ import type { StoresOptions } from '../../src/persistence/options.ts';
 import type { Tables } from '../../src/persistence/database/tables.ts';
 import { createMigratedPostgres, putMigratedDatabase } from '../support/migrated-databases.ts';
 import { createDatabase, dropDatabase, executeOnServer } from '../support/postgresql-databases.ts';
+import { IS_EXHAUSTIVE } from '../support/sampling.ts';
 
 interface StoredBody extends Pick<ExportBody, 'compression' | 'bytes'> {
   /** Number of spans that refer to the body. */
@@ -185,11 +186,19 @@ async function postgresSkipReason(url: string, configured: boolean): Promise<str
 const configuredPostgres = process.env['LENSGATE_TEST_POSTGRES_URL'];
 const postgresUrl = configuredPostgres ?? DEFAULT_POSTGRES;
 
+const addonReason = await addonSkipReason();
+const sqlite3 = sqliteEngine('sqlite3', addonReason);
+/** The driver of servers without the package `sqlite3`. */
+const nodeSqlite = sqliteEngine(
+  'node:sqlite',
+  IS_EXHAUSTIVE || addonReason !== null ? null : 'LENSGATE_EXHAUSTIVE=1 adds this second driver of SQLite',
+);
+const postgresql = postgresEngine(postgresUrl, await postgresSkipReason(postgresUrl, configuredPostgres !== undefined));
+
 /** All SQL engines. Suites skip unavailable engines, with a warning. */
-export const ENGINES: readonly SqlEngine[] = [
-  sqliteEngine('sqlite3', await addonSkipReason()),
-  sqliteEngine('node:sqlite', null),
-  postgresEngine(postgresUrl, await postgresSkipReason(postgresUrl, configuredPostgres !== undefined)),
-];
+export const ENGINES: readonly SqlEngine[] = [sqlite3, nodeSqlite, postgresql];
+
+/** SQLite once, with the driver that a server selects, and PostgreSQL: for suites that do not depend on the driver. */
+export const DATABASES: readonly SqlEngine[] = [addonReason === null ? sqlite3 : nodeSqlite, postgresql];
 
 for (const { name, skipReason } of ENGINES) if (skipReason !== null) console.warn(`SKIPPED on ${name}: ${skipReason}.`);

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ENGINES, type ScratchDatabase } from '../../ports/engines.ts';
+import { DATABASES, type ScratchDatabase } from '../../ports/engines.ts';
 import { POLLING } from '../../support/polling.ts';
 import type { Json } from '../../support/tenancy-client.ts';
 import { type Issuer, startIssuer, tokenEnvironment } from '../../support/token-issuer.ts';
@@ -35,10 +35,7 @@ const OWNERS: readonly (readonly [name: string, claims: Json, admitted: number])
   ['organization of a team', { sub: 'ann', teams: ['of-acme'] }, 1],
 ];
 
-// SQLite runs once, with its driver `node:sqlite`.
-const engines = ENGINES.filter(({ name }) => name !== 'sqlite3');
-
-describe.each(engines)('budgets of owners of signed tokens on $name', (engine) => {
+describe.each(DATABASES)('budgets of owners of signed tokens on $name', (engine) => {
   describe.skipIf(engine.skipReason !== null)('with the database', () => {
     let issuer: Issuer;
     let scratch: ScratchDatabase | null = null;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TraceUpdatesDocument } from '../../graph/generated/graphql.ts';
 import { overEventStream } from '../../graph/subscribers.ts';
-import { ENGINES, type ScratchDatabase } from '../../ports/engines.ts';
+import { DATABASES, type ScratchDatabase } from '../../ports/engines.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { answerOf, configOver, formOf, serveFiles, lineFor, send } from '../files/file-client.ts';
@@ -18,9 +18,8 @@ interface CreatedObjects {
   readonly traceId: string;
 }
 
-// SQLite runs once, with the driver `sqlite3`.
-for (const engine of ENGINES)
-  describe.skipIf(engine.skipReason !== null || engine.name === 'node:sqlite')(
+for (const engine of DATABASES)
+  describe.skipIf(engine.skipReason !== null)(
     `a key with a blank team is a key without a team, on ${engine.name}`,
     () => {
       let scratch: ScratchDatabase;
