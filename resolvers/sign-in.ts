@@ -22,7 +22,10 @@ export const signIn = operation({
   },
 });
 
-/** The store of sign-in codes. Throws NotFound when no other server is configured to sign its users in here. */
+/**
+ * The store of sign-in codes. Throws NotFound without `control_plane_url`, the address of another server whose users
+ * sign in at this one.
+ */
 function codesOf({ platform }: Scope<SignInPlatform>) {
   const { codes } = platform.signIns;
   if (codes === null)
@@ -43,14 +46,15 @@ export const signInForCode = operation({
 });
 
 /**
- * The session of a code. Throws NotFound when no other server is configured, and Unauthenticated for an unknown, used
- * or expired code.
+ * The session of a code. Throws NotFound without `control_plane_url`, and Unauthenticated for an unknown, used or
+ * expired code.
  */
 export const exchangeCode = operation({
   name: 'exchangeCode',
   access: anyone,
   async run(scope: Scope<SignInPlatform>, code: string): Promise<Session> {
     const session = await codesOf(scope).take(code);
+    // The fault `malformed` becomes the `error.type` `auth_error` of the answer.
     if (session === null) throw new Unauthenticated('The code is unknown, was used or has expired.', 'malformed');
     return session;
   },

@@ -14,12 +14,14 @@ import { fields, object, requiredText, text, required } from './helpers/http/bod
 import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
 import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
+/** Absent `credential_values` are read as an empty object. */
 const readNew = fields({
   credential_name: requiredText,
   credential_values: object,
   credential_info: required(object),
   model_id: text,
 });
+/** `credential_name` is only checked: the path names the credential. */
 const readChange = fields({ credential_name: text, credential_values: object, credential_info: object });
 
 function parseNew({ body }: HttpRequest): NewCredential {

@@ -14,7 +14,7 @@ type Json = Readonly<Record<string, unknown>>;
 export interface BenchServer {
   readonly url: string;
   send<Body = Json>(method: string, path: string, body?: unknown, key?: string): Promise<Body>;
-  /** Stores runs that began about an hour ago or earlier, one each second. */
+  /** Stores runs. Their start times are one second apart, the latest about an hour ago. */
   ingest(runs: readonly SyntheticRun[]): Promise<void>;
   /** Highest resident memory so far, in MB. */
   peakMb(): number;
@@ -23,7 +23,7 @@ export interface BenchServer {
 
 const KEY = 'sk-bench-lens';
 const RUNS_PER_EXPORT = 100;
-/** Poll interval of a running lens, in ms. Each read renders all executions of its run. */
+/** How often the benchmark requests a running lens, in ms. Each answer renders all executions of its run. */
 const POLL_MS = 1_000;
 const HOUR_MS = 3_600_000;
 

@@ -9,7 +9,7 @@ export interface SignInSettings {
   readonly username: string;
   /** Password of the administrator; null: only the admin key signs in. */
   readonly password: Secret | null;
-  /** Address of the server whose users sign in here; null for none. */
+  /** Address of another server whose users sign in at this one; null for none. */
   readonly controlPlaneUrl: string | null;
   /** Lifetime of command-line sessions, in hours. */
   readonly commandLineHours: number;

@@ -92,7 +92,7 @@ describe('post_call on a stream', () => {
     expect(eventsOf(answer.body)).toEqual({ text: TEN_WORDS.join(''), error: undefined, done: true });
   });
 
-  it('400: a block before the first chunk is sent sets the status', async () => {
+  it('400: a guardrail blocks the answer before its first chunk is sent', async () => {
     // The gateway sends no chunk before it has checked several chunks together.
     streamChunks(['this is ', 'class', 'ified', ...TEN_WORDS]);
     const answer = await guarded.ask(CHAT, chat({ guardrails: ['after'] }));
@@ -102,7 +102,7 @@ describe('post_call on a stream', () => {
     });
   });
 
-  it('200, then an error event: a later block; the blocked text is not sent', async () => {
+  it('200, then an error event: a guardrail blocks the answer after its first chunks; the blocked text is not sent', async () => {
     streamChunks([...TEN_WORDS, ...TEN_WORDS, 'class', 'ified', ...TEN_WORDS]);
     const answer = await guarded.ask(CHAT, chat({ guardrails: ['after'] }));
     const { text, error, done } = eventsOf(answer.body);

@@ -41,7 +41,7 @@ const exceeded = (tag: string) => [
 ];
 
 describe('the tags of a key and of its team', () => {
-  it('follow the tags of the request in the spend row of a call, without repetitions', async () => {
+  it('are listed after the tags of the request in the spend row of a call, without repetitions', async () => {
     await calls.manage('/team/new', { team_id: 'tagged', ...TAGGED.team });
     const key = await calls.newKey({ team_id: 'tagged', ...TAGGED.key });
     expect(await statusOrRefusal(key, { tags: ['of call', 'of key'] })).toBe(200);

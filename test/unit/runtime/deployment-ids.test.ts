@@ -60,15 +60,15 @@ describe('ids of deployments', () => {
     expect([second, third]).toEqual([`${first}-2`, `${first}-3`]);
   });
 
-  it('include former ones: the position in the file, and the id without the account', () => {
-    const [before = ''] = idsOf([entry({})]);
+  it('include former ones: the position in the file; the first of a place also has the id without the account', () => {
+    const [idWithoutAccount = ''] = idsOf([entry({})]);
     const deployments = deploymentsOf([
       entry({}),
       entry({ api_key: 'sk-2' }),
       entry({}, { model_info: { id: 'm#1' } }),
     ]);
     const found = deploymentsById(deployments);
-    expect(found.get(before)).toBe(deployments[0]);
+    expect(found.get(idWithoutAccount)).toBe(deployments[0]);
     expect(found.get('m#2')).toBe(deployments[1]);
     // A current id takes precedence over the former id of another deployment.
     expect(found.get('m#1')).toBe(deployments[2]);

@@ -27,7 +27,7 @@ export const SIGN_IN_SETTINGS = {
     default: null,
     file: 'general_settings.control_plane_url',
     description:
-      'Address of another server whose users sign in here. With it, `/v3/login` answers with a code; the other server exchanges the code for a session at `/v3/login/exchange`.',
+      'Address of another server whose users sign in at this one. With it, `/v3/login` answers with a code; the other server exchanges the code for a session at `/v3/login/exchange`.',
   }),
   commandLineHours: setting({
     kind: integer(1, MAX_HOURS),
