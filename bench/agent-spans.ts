@@ -91,7 +91,7 @@ export function agentSpans(seed: number, idOf: (bytes: number) => string = rando
   }
 
   /** One export. With the default id source all its ids are new. */
-  return function anExport(spans: number, format: 'protobuf' | 'json' = 'protobuf', spansPerTrace = 10): Uint8Array {
+  return function makeExport(spans: number, format: 'protobuf' | 'json' = 'protobuf', spansPerTrace = 10): Uint8Array {
     let traceId = '';
     let root = '';
     const now = Date.now();

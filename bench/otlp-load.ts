@@ -34,7 +34,7 @@ export interface OtlpReport {
 
 const order: OtlpOrder = JSON.parse(process.env['LOAD'] ?? '{}');
 const url = new URL(order.url);
-const anExport = agentSpans(order.seed);
+const makeExport = agentSpans(order.seed);
 const headers = {
   ...order.headers,
   'content-type': order.format === 'json' ? 'application/json' : 'application/x-protobuf',
@@ -58,7 +58,7 @@ function requestSource(): () => Buffer | null {
   }
   // Prepared in advance, so that the work of the sender is not measured.
   const requests = Array.from({ length: order.exports }, () =>
-    requestOf(anExport(order.spans, order.format), constants.Z_DEFAULT_COMPRESSION),
+    requestOf(makeExport(order.spans, order.format), constants.Z_DEFAULT_COMPRESSION),
   );
   return () => requests[--left] ?? null;
 }

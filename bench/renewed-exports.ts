@@ -1,18 +1,25 @@
 import { randomFillSync } from 'node:crypto';
 import { agentSpans } from './agent-spans.ts';
 
-/** An id of an export, and its positions there: as bytes (`raw`), and as hexadecimal text (`hex`). */
+/** A trace or span id of an export, and its positions there: as bytes (`raw`), and as hexadecimal text (`hex`). */
 interface PlacedId {
   readonly bytes: Buffer;
   readonly raw: readonly number[];
   readonly hex: readonly number[];
 }
 
+const SPAN_ID_BYTES = 8;
+/** Number of hexadecimal digits of a trace id that a conversation id contains. */
+const CONVERSATION_DIGITS = 12;
+
 /**
- * Number of hexadecimal digits of a trace id (16 bytes) that a conversation id contains. A response id contains all
- * digits of a span id (8 bytes).
+ * Hexadecimal digits of an id that an attribute contains. A response id contains the whole id of its span. A
+ * conversation id contains the first digits of its trace id.
  */
-const NAMED_DIGITS = 12;
+function digitsInAttribute(id: Buffer): string {
+  const digits = id.toString('hex');
+  return id.length === SPAN_ID_BYTES ? digits : digits.slice(0, CONVERSATION_DIGITS);
+}
 
 function placesOf(wanted: Buffer, within: Buffer): readonly number[] {
   const places: number[] = [];
@@ -26,16 +33,17 @@ function placesOf(wanted: Buffer, within: Buffer): readonly number[] {
  */
 export function renewedExports(seed: number, spans: number, exports = 40): () => Buffer {
   const templates = Array.from({ length: exports }, (_, at) => {
+    /** Filled by `makeExport`. */
     const ids: Buffer[] = [];
-    const anExport = agentSpans(seed + at, (bytes) => {
+    const makeExport = agentSpans(seed + at, (bytes) => {
       const id = randomFillSync(Buffer.alloc(bytes));
       ids.push(id);
       return id.toString('hex');
     });
-    const plain = Buffer.from(anExport(spans));
+    const plain = Buffer.from(makeExport(spans));
     const placed = ids.map((bytes): PlacedId => {
-      const hexText = bytes.length === 8 ? bytes.toString('hex') : bytes.toString('hex').slice(0, NAMED_DIGITS);
-      return { bytes, raw: placesOf(bytes, plain), hex: placesOf(Buffer.from(hexText), plain) };
+      const digits = Buffer.from(digitsInAttribute(bytes));
+      return { bytes, raw: placesOf(bytes, plain), hex: placesOf(digits, plain) };
     });
     return { plain, placed };
   });
@@ -45,8 +53,7 @@ export function renewedExports(seed: number, spans: number, exports = 40): () =>
     for (const { bytes, raw, hex } of placed) {
       randomFillSync(bytes);
       for (const at of raw) bytes.copy(plain, at);
-      const digits = bytes.length === 8 ? bytes.length * 2 : NAMED_DIGITS;
-      for (const at of hex) plain.write(bytes.toString('hex').slice(0, digits), at, 'latin1');
+      for (const at of hex) plain.write(digitsInAttribute(bytes), at, 'latin1');
     }
     return plain;
   };

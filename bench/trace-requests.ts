@@ -69,14 +69,14 @@ async function spansWithPayloads(): Promise<readonly string[]> {
   const paths: string[] = [];
   let count = 0;
   let traceId = '';
-  const anExport = agentSpans(1, (bytes) => {
+  const makeExport = agentSpans(1, (bytes) => {
     count += 1;
     const id = `e${count.toString(16).padStart(bytes * 2 - 1, '0')}`;
     if (bytes === 16) traceId = id;
     else paths.push(`/v1/traces/${traceId}/spans/${id}`);
     return id;
   });
-  for (let sent = 0; sent < EXPORTS; sent += 1) await ask('/v1/traces', gzipSync(anExport(SPANS_PER_EXPORT)));
+  for (let sent = 0; sent < EXPORTS; sent += 1) await ask('/v1/traces', gzipSync(makeExport(SPANS_PER_EXPORT)));
   return paths;
 }
 

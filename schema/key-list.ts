@@ -46,13 +46,16 @@ type Sort = 'created_at' | 'budget_use';
 
 const placeOf = ({ createdAt, hash }: VirtualKey) => ({ createdAt, id: hash });
 
-/** `budgetUse` of a key in a cursor: -1 without a budget. At most 18 digits, to fit in a 64-bit integer. */
-const BUDGET_USE = /^-?\d{1,18}$/;
+/**
+ * `budgetUse` of a key in a cursor: spend in millionths of the budget, -1 without a budget. At most 18 digits, to fit
+ * in a 64-bit integer.
+ */
+const BUDGET_USE_IN_CURSOR = /^-?\d{1,18}$/;
 
 /** Place in the list of keys, from a decoded cursor. Throws InvalidInput for a malformed cursor. */
 function keyPlace(from: RowPlace): KeyPlace {
   if ('createdAt' in from) return { createdAt: from.createdAt, hash: from.id };
-  if (!BUDGET_USE.test(from.text)) throw new InvalidInput('Invalid cursor.');
+  if (!BUDGET_USE_IN_CURSOR.test(from.text)) throw new InvalidInput('Invalid cursor.');
   return { budgetUse: BigInt(from.text), hash: from.id };
 }
 
@@ -88,7 +91,7 @@ export async function keyPage(
     limit,
     from: from === 0 ? 0 : keyPlace(from),
   });
-  const budgetUses = new Map(list.keys.map(({ row, total }) => [row.hash, budgetUse(row, total)]));
+  const budgetUses = new Map(list.keys.map(({ row, total: totalSpend }) => [row.hash, budgetUse(row, totalSpend)]));
   return rowConnection({ ...list, nodes: list.keys.map(({ row }) => row) }, page, (row) =>
     sort === 'created_at' ? placeOf(row) : { text: String(budgetUses.get(row.hash)), id: row.hash },
   );

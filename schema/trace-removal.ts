@@ -7,6 +7,8 @@ import { TRACE_ID, traceAddressOf } from './base/trace-address.ts';
 
 const REF_OR_ALL_TRACES = 'Ref of one trace, for a trace id that several keys sent. All traces of the id when absent.';
 
+const CALLERS = 'Proxy administrators may run it. So may the key that sent the trace, unless the key is read-only.';
+
 const DeletedTraceType = builder.objectRef<RemovedTraces>('DeletedTrace').implement({
   description: 'A deleted trace.',
   fields: (t) => ({
@@ -46,8 +48,8 @@ builder.mutationFields((t) => ({
   deleteTrace: t.field({
     type: DeletedTraceType,
     description:
-      'Deletes a trace and its annotations permanently. Spend rows of its calls are not deleted, but lose their error messages. For the key ' +
-      'that sent the trace, unless the key is read-only, and for proxy administrators.',
+      'Deletes a trace and its annotations permanently. Spend rows of its calls are not deleted, but lose their error messages. ' +
+      CALLERS,
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The trace.' }) },
     errors: {
       types: [NotFound],
@@ -60,15 +62,12 @@ builder.mutationFields((t) => ({
     description:
       'Removes the texts of a trace permanently: inputs, outputs, attributes, events, links, previews and error messages. ' +
       'Also removes its source, session, user and tags, and the labels and notes of annotations. Names, times, counts, ' +
-      'costs and scores stay. For the key that sent the trace, unless the key is read-only, and for proxy ' +
-      'administrators.',
+      `costs and scores stay. ${CALLERS}`,
     args: { input: t.arg({ type: RedactInput, required: true, description: 'The trace.' }) },
     errors: {
       types: [NotFound],
       union: { name: 'RedactTraceResult', description: 'The redacted trace, or why it was not redacted.' },
     },
-    resolve: async (_root, { input }, { scope }) => [
-      ...(await redactTrace(scope, traceAddressOf(input.id, input.traceRef))),
-    ],
+    resolve: (_root, { input }, { scope }) => redactTrace(scope, traceAddressOf(input.id, input.traceRef)),
   }),
 }));

@@ -3,9 +3,9 @@ import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import type { HttpClient } from '../domain/http.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
 import type { NativeDialect } from '../wire/dialect.ts';
-import { count, object, parseJson } from '../wire/json/fields.ts';
+import { count as readCount, object, parseJson } from '../wire/json/fields.ts';
 import { malformedAnswer } from './failures.ts';
-import { MAX_ERROR_BYTES, readBody, sendCall, type UpstreamCall } from './upstream-answer.ts';
+import { MAX_SHORT_ANSWER_BYTES, readBody, sendCall, type UpstreamCall } from './upstream-answer.ts';
 
 /** Token counter of an upstream. Its calls are free. */
 export interface TokenCounter {
@@ -35,8 +35,8 @@ export function createTokenCount(
   return async (deployment, request, signal) => {
     const call = await prepare(deployment, request);
     const answer = await sendCall(http, deployment, call, { signal, errorOf, owner: request.owner });
-    const bytes = await readBody(deployment, answer, MAX_ERROR_BYTES);
-    const tokens = bytes === null ? null : count(object(parseJson(bytes))[countMember]);
+    const bytes = await readBody(deployment, answer, MAX_SHORT_ANSWER_BYTES);
+    const tokens = bytes === null ? null : readCount(object(parseJson(bytes))[countMember]);
     if (tokens === null) throw malformedAnswer(deployment, 'it has no token count');
     return tokens;
   };

@@ -13,7 +13,13 @@ import type { TokenCounter } from './counting.ts';
 import { errorInAnswer, malformedAnswer } from './failures.ts';
 import { type CallTarget, createPassThrough } from './pass-through.ts';
 import { withoutSecrets } from './secrets.ts';
-import { MAX_ERROR_BYTES, readBody, sendCall, type UpstreamCall, withUpstreamFailures } from './upstream-answer.ts';
+import {
+  MAX_SHORT_ANSWER_BYTES,
+  readBody,
+  sendCall,
+  type UpstreamCall,
+  withUpstreamFailures,
+} from './upstream-answer.ts';
 
 /** HTTP protocol of one vendor, in its native dialects. */
 export interface Protocol {
@@ -191,7 +197,7 @@ async function unexpectedAnswer(
   { errorOf }: NativeDialect,
   fault: string,
 ): Promise<unknown> {
-  const bytes = await readBody(deployment, answer, MAX_ERROR_BYTES);
+  const bytes = await readBody(deployment, answer, MAX_SHORT_ANSWER_BYTES);
   const error = bytes === null ? null : errorOf(parseJson(bytes));
   return error === null ? malformedAnswer(deployment, fault) : errorInAnswer(deployment, error);
 }

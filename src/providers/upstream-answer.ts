@@ -20,7 +20,7 @@ export interface UpstreamCall {
 }
 
 /** Maximum bytes of an error body, and of the answer of a token counter. */
-export const MAX_ERROR_BYTES = 1024 * 1024;
+export const MAX_SHORT_ANSWER_BYTES = 1024 * 1024;
 
 interface CallTerms {
   readonly signal: AbortSignal;
@@ -55,7 +55,7 @@ export async function sendCall(
   const headers = redactedHeaders(deployment, received.headers);
   const answer: UpstreamAnswer = headers === received.headers ? received : { status, headers, body: received.body };
   if (status >= 200 && status <= 299) return answer;
-  const errorBody = await readBody(deployment, answer, MAX_ERROR_BYTES);
+  const errorBody = await readBody(deployment, answer, MAX_SHORT_ANSWER_BYTES);
   throw errorAnswerFailure(deployment, { status, headers: answer.headers, body: errorBody }, errorOf);
 }
 

@@ -67,10 +67,11 @@ export async function renewSecrets(
   { settings, log }: Pick<StartContext, 'settings' | 'log'>,
   stores: SealedStores & Pick<Stores, 'authorship'>,
 ): Promise<void> {
-  // `adminSecrets` has the same former keys.
+  // One setting has the former salt and admin keys: `adminSecrets.former` is the same list.
   if (settings.saltSecrets.former.length === 0) return;
   const author = systemAuthor(TASK);
-  const renewed = await stores.authorship.by(author, () => renewAll(settings, stores, author.by));
+  const authorId = author.by;
+  const renewed = await stores.authorship.by(author, () => renewAll(settings, stores, authorId));
   log.info({ renewed }, 'secrets that a former key encrypted are encrypted with the current key');
 }
 
@@ -78,7 +79,7 @@ export async function renewSecrets(
 async function renewAll(
   { saltSecrets: salt, adminSecrets: admin }: StartContext['settings'],
   stores: SealedStores,
-  by: string,
+  authorId: string,
 ): Promise<number> {
   const all = { ids: null };
   const { deployments, credentials, guardrails, passThrough } = stores;
@@ -97,7 +98,7 @@ async function renewAll(
   for (const section of await stores.settings.all()) {
     if (renewedSection(section, admin) === null) continue;
     const renew = (content: typeof section.content) => renewedSection({ id: section.id, content }, admin) ?? content;
-    await stores.settings.change(section.id, renew, { now: systemClock.now(), by });
+    await stores.settings.change(section.id, renew, { now: systemClock.now(), by: authorId });
     counts.push(1);
   }
   const callbacks = callbackSealer(salt);

@@ -98,8 +98,8 @@ const aliasWhere = (part: string, flavour: SqlFlavour): KeyWhere => ({
   [raw(`${flavour === 'sqlite' ? 'instr' : 'strpos'}(lower(alias), lower(cast(? as text))) > 0`, [storable(part)])]: [],
 });
 
-/** Pattern of the texts that precede a text in a JSON list without spaces. */
-const EARLIER_TEXTS = String.raw`(?:"(?:[^"\\]|\\.)*",)*`;
+/** Pattern of the texts before another text in a JSON list without spaces, each with its comma. */
+const TEXTS_BEFORE = String.raw`(?:"(?:[^"\\]|\\.)*",)*`;
 
 /**
  * Keys of an access group: those whose settings name the group, and those that the group names. On PostgreSQL the
@@ -107,15 +107,15 @@ const EARLIER_TEXTS = String.raw`(?:"(?:[^"\\]|\\.)*",)*`;
  */
 function accessGroupWhere(id: string, flavour: SqlFlavour): KeyWhere {
   if (flavour === 'sqlite') {
-    const named = `exists (select 1 from json_each(settings, '$.accessGroupIds') where value = ?)`;
-    const naming = 'select member.value from access_group, json_each(key_ids) as member where access_group.id = ?';
-    return { [raw(`(${named} or hash in (${naming}))`, [storable(id), storable(id)])]: [] };
+    const keyNamesGroup = `exists (select 1 from json_each(settings, '$.accessGroupIds') where value = ?)`;
+    const keysOfGroup = 'select member.value from access_group, json_each(key_ids) as member where access_group.id = ?';
+    return { [raw(`(${keyNamesGroup} or hash in (${keysOfGroup}))`, [storable(id), storable(id)])]: [] };
   }
   const idPattern = JSON.stringify(storable(id)).replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
-  const pattern = String.raw`"accessGroupIds":\[${EARLIER_TEXTS}${idPattern}`;
+  const listWithId = String.raw`"accessGroupIds":\[${TEXTS_BEFORE}${idPattern}`;
   // A quote inside an id is escaped in JSON, so that a hash in quotes matches a whole id only.
-  const naming = `select 1 from access_group where id = ? and strpos(cast(key_ids as text), '"' || hash || '"') > 0`;
-  return { [raw(`(cast(settings as text) ~ ? or exists (${naming}))`, [pattern, storable(id)])]: [] };
+  const groupNamesKey = `select 1 from access_group where id = ? and strpos(cast(key_ids as text), '"' || hash || '"') > 0`;
+  return { [raw(`(cast(settings as text) ~ ? or exists (${groupNamesKey}))`, [listWithId, storable(id)])]: [] };
 }
 
 function visibleWhere({ hash, userId, teamIds = [] }: NonNullable<KeyFilter['visibleTo']>): KeyWhere {
@@ -149,7 +149,7 @@ function whereOf(filter: KeyFilter, { now, flavour }: { readonly now: Date; read
 
 /** Virtual keys as managed entities: one fork of the entity manager for each method call. */
 export function createKeyStore(database: Database): KeyStore {
-  const { orm, flavour, inFlight, audit, readRows, find } = database;
+  const { orm, flavour, inFlight, audit, readRows, find: readEntities } = database;
   const dueForReset = preparedQuery<{ now: Date; limit: number }, { readonly hash: string }>((db, given) =>
     db
       .selectFrom('virtual_key')
@@ -159,7 +159,8 @@ export function createKeyStore(database: Database): KeyStore {
       .orderBy('next_reset_at')
       .limit(given('limit')),
   );
-  async function assertNeverUsed(em: Pick<SqlEntityManager, 'count'>, secretHash: string): Promise<void> {
+  /** Throws Conflict for a secret that a rotation replaced. Unique indexes refuse secrets in use. */
+  async function assertNotRetired(em: Pick<SqlEntityManager, 'count'>, secretHash: string): Promise<void> {
     if ((await em.count(RetiredSecretEntity, { hash: secretHash })) > 0) throw keyTaken();
   }
 
@@ -172,19 +173,19 @@ export function createKeyStore(database: Database): KeyStore {
     { isNew, cause }: { readonly isNew: boolean; readonly cause: unknown },
   ): Promise<Conflict | null> {
     const em = orm.em.fork();
-    const among = isNew ? {} : { hash: { $ne: key.hash } };
-    if ((await em.count(VirtualKeyEntity, { secretHash: key.secretHash, ...among })) > 0) return keyTaken(cause);
+    const inOtherRows = isNew ? {} : { hash: { $ne: key.hash } };
+    if ((await em.count(VirtualKeyEntity, { secretHash: key.secretHash, ...inOtherRows })) > 0) return keyTaken(cause);
     if (isNew && (await em.count(VirtualKeyEntity, { hash: key.hash })) > 0) return keyTaken(cause);
     if (key.alias === null) return null;
-    const named = { alias: key.alias, deletedAt: null, ...among };
-    return (await em.count(VirtualKeyEntity, named)) > 0 ? aliasTaken(key.alias, cause) : null;
+    const sameAlias = { alias: key.alias, deletedAt: null, ...inOtherRows };
+    return (await em.count(VirtualKeyEntity, sameAlias)) > 0 ? aliasTaken(key.alias, cause) : null;
   }
 
   const keysOfSecrets = async (secretHashes: readonly string[]): Promise<ReadonlyMap<string, VirtualKey>> => {
-    const among = { $in: [...secretHashes] };
+    const anyHash = { $in: [...secretHashes] };
     const found = await orm.em.fork().find(VirtualKeyEntity, {
       deletedAt: null,
-      $or: [{ secretHash: among }, { previousSecretHash: among }],
+      $or: [{ secretHash: anyHash }, { previousSecretHash: anyHash }],
     });
     const keys = found.map(keyOf);
     return new Map([
@@ -199,7 +200,7 @@ export function createKeyStore(database: Database): KeyStore {
       return inFlight.write(async () => {
         try {
           await entityTransaction(orm, async (em) => {
-            await assertNeverUsed(em, key.secretHash);
+            await assertNotRetired(em, key.secretHash);
             em.create(VirtualKeyEntity, storedOf(key));
             record(em, { before: null, after: key });
           });
@@ -217,16 +218,16 @@ export function createKeyStore(database: Database): KeyStore {
         return found.map(keyOf);
       }),
     findAliases: (aliases) =>
-      find(async (em) => {
-        const named = { alias: { $in: aliases.map(storable) }, deletedAt: null };
-        return (await em.find(VirtualKeyEntity, named)).map(keyOf);
+      readEntities(async (em) => {
+        const hasAlias = { alias: { $in: aliases.map(storable) }, deletedAt: null };
+        return (await em.find(VirtualKeyEntity, hasAlias)).map(keyOf);
       }),
     dueForReset: async (now, limit) =>
       (await readRows((db) => dueForReset(db, { now, limit }))).map(({ hash }) => hash),
     findOwned: (owner, ids) =>
-      find(async (em) => {
-        const among = { $in: ids.map(storable) };
-        const owned = owner === 'userId' ? { userId: among } : { teamId: among };
+      readEntities(async (em) => {
+        const anyId = { $in: ids.map(storable) };
+        const owned = owner === 'userId' ? { userId: anyId } : { teamId: anyId };
         const where = { ...owned, deletedAt: null };
         const orderBy = { createdAt: 'asc', hash: 'asc' } as const;
         return (await em.find(VirtualKeyEntity, where, { orderBy })).map(keyOf);
@@ -238,10 +239,10 @@ export function createKeyStore(database: Database): KeyStore {
           select ${id} as id, count(*) as count from virtual_key
           where ${id} in ${textsIn(flavour, ids.map(storable))} and deleted_at is null group by ${id}
         `.execute(db);
-        return new Map(rows.map(({ id: named, count }) => [named, Number(count)]));
+        return new Map(rows.map(({ id: ownerId, count }) => [ownerId, Number(count)]));
       }),
-    list: (page) => find((em) => listKeys(em, page, flavour)),
-    count: (filter, now) => find((em) => em.count(VirtualKeyEntity, whereOf(filter, { now, flavour }))),
+    list: (page) => readEntities((em) => listKeys(em, page, flavour)),
+    count: (filter, now) => readEntities((em) => em.count(VirtualKeyEntity, whereOf(filter, { now, flavour }))),
     change(hash, change) {
       const record = audit.forNoun('key');
       return changeRow(database, {
@@ -252,7 +253,7 @@ export function createKeyStore(database: Database): KeyStore {
         async write(em, stored, changed) {
           const { before, after } = changed;
           if (after.secretHash !== before.secretHash) {
-            await assertNeverUsed(em, after.secretHash);
+            await assertNotRetired(em, after.secretHash);
             em.create(RetiredSecretEntity, { hash: before.secretHash, keyHash: hash, retiredAt: after.updatedAt });
           }
           Object.assign(stored, storedOf(after));
@@ -274,12 +275,14 @@ async function listKeys(em: SqlEntityManager, page: KeyPage, flavour: SqlFlavour
   const beyond = descending ? '$lt' : '$gt';
   const conditions = [whereOf(filter, { now, flavour })];
   if (typeof from !== 'number') {
-    const [rank, value] =
+    /** `rank` is the key of a condition: a member of the entity, or SQL. */
+    const [rank, rankOfFrom] =
       'createdAt' in from
         ? ['createdAt' as const, from.createdAt]
         : [raw(KEY_RANKS.budget_use), raw('cast(? as bigint)', [String(from.budgetUse)])];
-    const hash = { [beyond]: storable(from.hash) };
-    conditions.push({ $or: [{ [rank]: { [beyond]: value } }, { [rank]: value, hash }] });
+    const isBeyond = { [rank]: { [beyond]: rankOfFrom } };
+    const isEqualWithHashBeyond = { [rank]: rankOfFrom, hash: { [beyond]: storable(from.hash) } };
+    conditions.push({ $or: [isBeyond, isEqualWithHashBeyond] });
   }
   const places = await em.find(
     VirtualKeyEntity,

@@ -12,13 +12,19 @@ export function readerOf(bodies: BodyReader | undefined): BodyReader {
   return bodies;
 }
 
-/** The body without the traces that have no new span: a later removal of such a trace would not find this body. */
+/**
+ * The body without the traces that have no new span. No stored span of these traces refers to this body, so that a
+ * later removal of such a trace would not find it.
+ */
 export async function bodyOfNew(
   bodies: BodyReader | undefined,
   { body, sent, fresh }: Readonly<Record<'sent' | 'fresh', readonly IngestPart[]>> & { readonly body: ExportBody },
 ): Promise<ExportBody> {
-  const newTraceIds = new Set(fresh.map(({ identity }) => identity.traceId));
-  const unchangedTraceIds = sent.flatMap(({ identity: { traceId } }) => (newTraceIds.has(traceId) ? [] : [traceId]));
+  /** Traces with at least one new span. They may have been stored before. */
+  const changedTraceIds = new Set(fresh.map(({ identity }) => identity.traceId));
+  const unchangedTraceIds = sent.flatMap(({ identity: { traceId } }) =>
+    changedTraceIds.has(traceId) ? [] : [traceId],
+  );
   return unchangedTraceIds.length === 0 ? body : readerOf(bodies).without(body, unchangedTraceIds);
 }
 
@@ -39,13 +45,15 @@ export async function withBodyPayloads<Found extends OwnedSpan>(
   },
 ): Promise<readonly Span[]> {
   const payloads = new Map<Found, SpanPayload>();
-  const inBodies = found.filter(({ payload, body_at: at }) => payload === null && at !== null);
+  const inBodies = found.filter(
+    (span): span is Found & { readonly body_at: number } => span.payload === null && span.body_at !== null,
+  );
   for (const [first, ...others] of Map.groupBy(inBodies, bodyIdOf).values()) {
     if (first === undefined) continue;
     const spans = [first, ...others] as const;
     const body = await bodyOf(spans);
     if (body === null) continue;
-    const places = spans.flatMap(({ body_at: at }) => at ?? []);
+    const places = spans.map(({ body_at: at }) => at);
     const read = await readerOf(bodies).payloads(body, places, ownerOfColumns(first));
     for (const [position, span] of spans.entries())
       if (read[position] !== undefined) payloads.set(span, read[position]);

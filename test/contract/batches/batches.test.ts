@@ -192,14 +192,14 @@ describe('the input file of a batch', () => {
       `${lineFor('assistant')}\n${lineFor('apart')}`,
       400,
       '/files: The model apart is not at the upstream of this file. Name the model of its lines when you upload the file.',
-      { repeats: true },
+      { inProviderFields: true },
     ],
     [
       'a line with an unknown model',
       `${lineFor('assistant')}\n${lineFor('nope')}`,
       400,
       '/files: Invalid model name passed in model=nope. Call `/v1/models` to view available models for your key.',
-      { repeats: true },
+      { inProviderFields: true },
     ],
     [
       'a line whose model is not a string',

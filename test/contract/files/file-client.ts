@@ -92,12 +92,12 @@ export const refusal = (
   {
     type = 'invalid_request_error',
     param = null,
-    repeats = false,
+    inProviderFields = false,
   }: {
     type?: string | null;
     param?: string | null;
     /** Whether the message is also in `provider_specific_fields`. */
-    repeats?: boolean;
+    inProviderFields?: boolean;
   } = {},
 ): readonly [number, unknown] => [
   status,
@@ -107,7 +107,7 @@ export const refusal = (
       type,
       param,
       code: String(status),
-      ...(repeats ? { provider_specific_fields: { error: message } } : {}),
+      ...(inProviderFields ? { provider_specific_fields: { error: message } } : {}),
     },
   },
 ];

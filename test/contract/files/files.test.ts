@@ -168,7 +168,7 @@ describe('files.create', () => {
     const message =
       '/files: Invalid model name passed in model=nope. Call `/v1/models` to view available models for your key.';
     const response = await send(app, 'POST', '/v1/files', { body: formOf({ purpose: 'x', model: 'nope' }) });
-    expect(await answerOf(response)).toEqual(refusal(400, message, { repeats: true }));
+    expect(await answerOf(response)).toEqual(refusal(400, message, { inProviderFields: true }));
   });
 
   it.each([
