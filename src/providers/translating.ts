@@ -10,6 +10,7 @@ import type { AnswerContext, InboundDialect, OutboundDialect } from '../wire/dia
 import { INBOUND } from '../wire/dialects.ts';
 import { wholeExchange } from '../wire/exchange.ts';
 import { parseJson } from '../wire/json/fields.ts';
+import { malformed } from '../wire/malformed.ts';
 import { translatedStream } from '../wire/translate.ts';
 import type { TokenCounter } from './counting.ts';
 import { errorInAnswer } from './failures.ts';
@@ -87,6 +88,9 @@ interface TranslatedRequest {
   readonly dropped: readonly string[];
 }
 
+/** Maximum length of a name of the caller in a message. */
+const MAX_SHOWN_NAME = 100;
+
 /**
  * Translates a request. Throws Unsupported for an endpoint without a translation. Throws InvalidInput for an invalid
  * request, and for essential members that the upstream does not support and that may not be dropped.
@@ -103,7 +107,16 @@ function translation(
   const chat = inbound.readRequest(request.body, losses);
   if (requestsUnavailableStorage(request)) losses.hint('store');
   const translated = translatedRequest(request, { ...chat, model: deployment.upstreamModel }, target, losses);
-  return { translated, inbound, outbound: target.dialect, dropped: droppedOf(losses.all(), deployment, request) };
+  const dropped = droppedOf(losses.all(), deployment, request);
+  if (!dropped.some((member) => member.startsWith('tools['))) assertChosenTool(chat);
+  return { translated, inbound, outbound: target.dialect, dropped };
+}
+
+/** Throws InvalidInput when the tool choice names a tool that the request does not have. */
+function assertChosenTool({ tools, toolChoice }: NeutralChat): void {
+  if (toolChoice?.mode !== 'tool' || tools.some(({ name }) => name === toolChoice.name)) return;
+  const name = toolChoice.name.slice(0, MAX_SHOWN_NAME);
+  throw malformed('tool_choice', `the name of a tool in the request, not '${name}'`);
 }
 
 const translatedPreview =

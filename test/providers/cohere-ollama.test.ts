@@ -39,6 +39,19 @@ describe('Cohere', () => {
     expect(await jsonOf(exchange)).toMatchObject({ id: 'c', model: 'm', choices: [{ message: { content: 'Hi' } }] });
   });
 
+  it('refuses a tool choice that names an absent tool, and sends nothing', async () => {
+    const before = server.faults.received.length;
+    const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }];
+    const tool_choice = { type: 'function', function: { name: 'absent' } };
+    await expect(
+      server.send(server.deploymentOf('cohere_chat'), aModelRequest({ ...CHAT, tools, tool_choice })),
+    ).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      message: "Invalid value for 'tool_choice': it must be the name of a tool in the request, not 'absent'.",
+    });
+    expect(server.faults.received).toHaveLength(before);
+  });
+
   it('embeds in the requested format', async () => {
     server.answerWith(VECTORS);
     const exchange = await server.send(

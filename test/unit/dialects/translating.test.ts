@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { collect } from '../../../src/domain/bytes.ts';
 import type { ModelRequest } from '../../../src/domain/chat/chat.ts';
-import { CHAT_COMPLETIONS, COMPLETIONS, EMBEDDINGS } from '../../../src/domain/inference/endpoint.ts';
+import { CHAT_COMPLETIONS, COMPLETIONS, EMBEDDINGS, MESSAGES } from '../../../src/domain/inference/endpoint.ts';
 import { createDemo } from '../../../src/providers/demo/demo.ts';
 import type { NativeProvider } from '../../../src/providers/http-provider.ts';
 import { withTranslation } from '../../../src/providers/translating.ts';
@@ -81,6 +81,45 @@ describe('a call that is translated', () => {
     expect((await ask({ ...COMPLETION, logprobs: 3, drop_params: true }).answer).dropped).toEqual(['logprobs']);
     const lenient = aDeployment({ dropParams: true });
     expect((await ask({ ...COMPLETION, logprobs: 3 }, {}, lenient).answer).dropped).toEqual(['logprobs']);
+  });
+
+  it('is refused before it is sent when its tool choice names a tool that it does not have', async () => {
+    const body = {
+      model: 'm',
+      max_tokens: 5,
+      messages: [{ role: 'user', content: 'x' }],
+      tools: [{ name: 'look', input_schema: { type: 'object' } }],
+    };
+    const choose = (name: string, more: object = {}) =>
+      ask({ ...body, tool_choice: { type: 'tool', name }, ...more }, { endpoint: MESSAGES });
+    for (const more of [{}, { tools: [] }, { tools: undefined }, { drop_params: true }]) {
+      const refused = choose('absent', more);
+      await expect(refused.answer).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+        message: "Invalid value for 'tool_choice': it must be the name of a tool in the request, not 'absent'.",
+        issues: [{ path: ['body', 'tool_choice'], rule: 'value' }],
+      });
+      expect(refused.sentRequests).toEqual([]);
+    }
+    const accepted = choose('look');
+    await accepted.answer;
+    expect(accepted.sentRequests[0]?.body['tool_choice']).toEqual({ type: 'function', function: { name: 'look' } });
+  });
+
+  it('keeps its tool choice when the chosen tool may be dropped', async () => {
+    const { answer, sentRequests } = ask(
+      {
+        model: 'm',
+        max_tokens: 5,
+        messages: [{ role: 'user', content: 'x' }],
+        tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+        tool_choice: { type: 'tool', name: 'web_search' },
+        drop_params: true,
+      },
+      { endpoint: MESSAGES },
+    );
+    expect((await answer).dropped).toEqual(['tools[0]']);
+    expect(sentRequests).toHaveLength(1);
   });
 
   it('is refused at an endpoint that is not a conversation and that the provider does not have', async () => {
