@@ -113,10 +113,10 @@ function redirectOf({ method }: Forwarded, url: string, { status, headers }: Ups
 async function send(http: HttpClient, request: Forwarded, signal: AbortSignal): Promise<UpstreamAnswer> {
   const { method, url, credentials, replaced, timeoutSeconds, owner = '' } = request;
   const credentialNames = new Set(Object.keys(credentials).map((name) => name.toLowerCase()));
-  const headers = Object.fromEntries(
-    Object.entries(request.headers).filter(([name]) => !credentialNames.has(name.toLowerCase())),
-  );
-  for (const [name, value] of Object.entries(credentials)) headers[name] = value.reveal();
+  const headers = Object.fromEntries([
+    ...Object.entries(request.headers).filter(([name]) => !credentialNames.has(name.toLowerCase())),
+    ...Object.entries(credentials).map(([name, value]) => [name, value.reveal()] as const),
+  ]);
   const body = replaced === undefined ? request.body : withMembers(request.body, asJsonTexts(replaced));
   const pieces = body.length === 0 ? NO_BODY : [body];
   const { cloud } = request;

@@ -161,7 +161,10 @@ export const shownHeaders = (headers: Readonly<Record<string, Secret>> | null): 
 /** New headers in which a masked value stands for the current one. */
 export const unmaskedHeaders = (sent: Headers, current: Headers): Headers =>
   Object.fromEntries(
-    Object.entries(sent).map(([name, value]) => [name, value === MASK ? (current[name] ?? '') : value]),
+    Object.entries(sent).map(([name, value]) => {
+      const stored = Object.hasOwn(current, name) ? current[name] : undefined;
+      return [name, value === MASK ? (stored ?? '') : value];
+    }),
   );
 
 /** Why headers cannot be sent to a target; null when they can. */

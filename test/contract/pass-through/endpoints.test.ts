@@ -240,6 +240,33 @@ describe('passThroughEndpoints.update', () => {
     ]);
   });
 
+  it('200: headers with names of the prototype are stored, masked, kept and sent as any other', async () => {
+    // `JSON.parse` makes `__proto__` a member of the object.
+    const headersOf = (value: string) => JSON.parse(`{ "constructor": "${value}", "__proto__": "${value}" }`) as object;
+    const id = await createEndpoint({ path: '/d/prototype', target: `${target.url}/d`, headers: headersOf('first') });
+    const change = { headers: headersOf('*****') };
+    const [status, answer] = await answerOf(await app.call('POST', `${PATH}/${id}`, change));
+    expect([status, JSON.stringify((answer as { endpoints: { headers: object }[] }).endpoints[0]?.headers)]).toEqual([
+      200,
+      '{"constructor":"*****","__proto__":"*****"}',
+    ]);
+    target.answer((response) => {
+      response.end(JSON.stringify(response.req.rawHeaders));
+    });
+    const [, sentHeaders] = await answerOf(await sendAs(app, app.adminKey, { path: '/d/prototype' }));
+    echoRequests(target);
+    const received = sentHeaders as readonly string[];
+    expect(['constructor', '__proto__'].map((name) => received[received.indexOf(name) + 1])).toEqual([
+      'first',
+      'first',
+    ]);
+    // No header of this name is stored.
+    const unknown = await answerOf(await app.call('POST', `${PATH}/${id}`, { headers: { toString: '*****' } }));
+    expect(unknown).toMatchObject([200, { endpoints: [{ headers: { toString: '*****' } }] }]);
+    const [, echo] = await answerOf(await sendAs(app, app.adminKey, { path: '/d/prototype' }));
+    expect(echo).toMatchObject({ headers: { tostring: '' } });
+  });
+
   it('400: an endpoint of the file, and an invalid target', async () => {
     const [, all] = await answerOf(await app.call('GET', PATH));
     const id = (all as { readonly endpoints: readonly { readonly id: string }[] }).endpoints[0]?.id ?? '';
