@@ -14,6 +14,7 @@ import {
   members,
   number,
   object,
+  orNull,
   parseObject,
   recordOf,
   requiredText,
@@ -31,7 +32,7 @@ const settings = {
   cost_per_request: number,
   timeout: optional(number),
   auth: flag,
-  guardrails: optional(object),
+  guardrails: optional(orNull(object)),
   methods: optional(listOf(text)),
   forward_headers: flag,
 } as const;

@@ -166,7 +166,8 @@ const CreateInput = builder.inputType('CreatePassThroughEndpointInput', {
 });
 
 const UpdateInput = builder.inputType('UpdatePassThroughEndpointInput', {
-  description: 'Changes to a pass-through endpoint. Absent and null members stay as they are.',
+  description:
+    'Changes to a pass-through endpoint. Null removes a timeout, methods and guardrails. Other null members, and absent ones, stay as they are.',
   fields: (t) => ({
     endpoint: t.id({ required: true, description: ENDPOINT_ID }),
     path: t.string({ description: 'Path of the gateway.' }),
@@ -188,7 +189,10 @@ type EndpointFields = Omit<typeof UpdateInput.$inferInput, 'endpoint'>;
 
 const isPresent = <Value>(value: Value | null | undefined): value is Value => value !== null && value !== undefined;
 
-/** Null changes nothing: only the HTTP API can remove the timeout, guardrails or methods of an endpoint. */
+const readGuardrails = (sent: unknown): PassThroughEndpoint['guardrails'] =>
+  sent === null ? null : readObject(sent, 'guardrails');
+
+/** Null removes the timeout, guardrails and methods of an endpoint. In other members, null changes nothing. */
 function patchOf(fields: EndpointFields): EndpointPatch {
   const { headers, defaultQueryParams, includeSubpath, costPerRequestUsd, timeoutSeconds } = fields;
   const { auth, methods, forwardHeaders, guardrails, path, target } = fields;
@@ -199,11 +203,11 @@ function patchOf(fields: EndpointFields): EndpointPatch {
     ...(isPresent(defaultQueryParams) ? { defaultQuery: readTexts(defaultQueryParams, 'defaultQueryParams') } : {}),
     ...(isPresent(includeSubpath) ? { includeSubpath } : {}),
     ...(isPresent(costPerRequestUsd) ? { costPerRequest: Number(costPerRequestUsd) } : {}),
-    ...(isPresent(timeoutSeconds) ? { timeoutSeconds } : {}),
+    ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
     ...(isPresent(auth) ? { auth } : {}),
-    ...(isPresent(methods) ? { methods: methods.map((method) => method.toUpperCase()) } : {}),
+    ...(methods === undefined ? {} : { methods: methods?.map((method) => method.toUpperCase()) ?? null }),
     ...(isPresent(forwardHeaders) ? { forwardHeaders } : {}),
-    ...(isPresent(guardrails) ? { guardrails: readObject(guardrails, 'guardrails') } : {}),
+    ...(guardrails === undefined ? {} : { guardrails: readGuardrails(guardrails) }),
   };
 }
 

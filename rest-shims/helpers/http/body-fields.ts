@@ -123,6 +123,10 @@ export const flag: FieldReader<boolean | null> = described(nullable('boolean'), 
 export const optional = <Value>(read: FieldReader<Value>): FieldReader<Value | undefined> =>
   described(schemaOf(read), (input) => (input === undefined ? { value: undefined } : read(input)));
 
+/** Wraps a reader. Null is read as null instead of the empty value of `read`. */
+export const orNull = <Value>(read: FieldReader<Value>): FieldReader<Value | null> =>
+  described(schemaOf(read), (input) => (input === null ? { value: null } : read(input)));
+
 /** Wraps a reader for a required field. Null is not absent: `read` gets it. */
 export const required = <Value>(read: FieldReader<Value>): FieldReader<Value> =>
   described(schemaOf(read), (input) => (input === undefined ? MISSING : read(input)));
