@@ -40,6 +40,66 @@ export function imagePricesOf(row: PriceRow): ImagePrices {
   return { perImage: pricePer('image'), perPixel: pricePer('pixel') };
 }
 
+/** A price of images of one size. */
+interface SizedPrice {
+  /** Side in pixels of the square with as many pixels. */
+  readonly side: number;
+  readonly price: Rate;
+}
+
+const SIZED_PREFIX = 'output_cost_per_image_';
+/** A size as its side in pixels, such as `1024`, or in units of 1,024 pixels, such as `2K`. */
+const SIDE = /^(\d{1,5}(?:\.\d{1,3})?)(K?)$/i;
+const PIXELS = /^(\d{1,6})x(\d{1,6})$/;
+
+/** Prices of keys such as `output_cost_per_image_2K` and `output_cost_per_image_1024`. */
+function sizedPricesOf(row: PriceRow): readonly SizedPrice[] {
+  return Object.keys(row).flatMap((key) => {
+    const side = key.startsWith(SIZED_PREFIX) ? sideOf(key.slice(SIZED_PREFIX.length)) : null;
+    const price = side === null ? null : rateFrom(row[key]);
+    return side === null || price === null ? [] : [{ side, price }];
+  });
+}
+
+/** Number of pixels of a size such as `1024x1024`. Null for other text, and for no pixels. */
+export function pixelsOf(size: string): number | null {
+  const [, width, height] = PIXELS.exec(size) ?? [];
+  return Number(width) * Number(height) || null;
+}
+
+/** Side in pixels of the square with as many pixels as a size. Null for other text, and for no pixels. */
+function sideOf(size: string): number | null {
+  const [, count, unit] = SIDE.exec(size) ?? [];
+  const side = count === undefined ? Math.sqrt(pixelsOf(size) ?? 0) : Number(count) * (unit ? 1024 : 1);
+  return side > 0 ? side : null;
+}
+
+/**
+ * Price of an image by its size, of the key with the nearest size: vendors round the sides of images that are not
+ * square. The larger of two that are as near. Null for a row without such keys, and for a size without pixels.
+ */
+export function sizedPriceOf(row: PriceRow, size: string): Rate | null {
+  const side = sideOf(size);
+  if (side === null) return null;
+  const distance = (one: SizedPrice): number => Math.abs(Math.log(one.side / side));
+  const nearest = sizedPricesOf(row).toSorted(
+    (left, right) => distance(left) - distance(right) || right.side - left.side,
+  )[0];
+  return nearest?.price ?? null;
+}
+
+/** Whether a row has a price of images by size, by keys such as `output_cost_per_image_2K`. */
+export const hasSizedPrice = (row: PriceRow): boolean => sizedPricesOf(row).length > 0;
+
+/** Whether a row has a price of generated images that is not zero. */
+export function billsImages(row: PriceRow): boolean {
+  const { perImage, perPixel } = imagePricesOf(row);
+  return [perImage, perPixel, ...sizedPricesOf(row).map(({ price }) => price)].some((price) => (price ?? 0n) !== 0n);
+}
+
+/** Size of images where neither the request nor the answer has one: the default of OpenAI's API. */
+export const DEFAULT_IMAGE_SIZE = '1024x1024';
+
 /** Size and quality of images in a request; null where the request has none, `auto` where the model chooses. */
 export interface ImageKind {
   /** Width and height in pixels, as `1024x1024`. */
@@ -48,7 +108,7 @@ export interface ImageKind {
 }
 
 const VARIANT = /^(.*\/)?(\d+-x-\d+)\/([^/].*)$/;
-const QUALITY = /(^|\/)(low|medium|high|standard|hd)\/$/;
+const QUALITY = /(^|\/)(low|medium|high|xhigh|max|standard|hd)\/$/;
 
 /**
  * Model, with its host, of an id that prices one image size: `azure/m` for `azure/hd/1024-x-1024/m`. Null for other

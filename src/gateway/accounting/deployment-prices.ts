@@ -1,8 +1,8 @@
 import { type AudioPrices, audioPricesOf } from '../../domain/catalog/audio-prices.ts';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import {
+  billsImages,
   type MediaTokenPrices,
-  imagePricesOf,
   imageTokenPricesOf,
   videoTokenPricesOf,
 } from '../../domain/catalog/image-prices.ts';
@@ -55,10 +55,11 @@ function pricesOf(deployment: Deployment, catalog: CatalogSnapshot): Prices {
 }
 
 function pricesIn(row: PriceRow, deployment: Deployment, catalog: CatalogSnapshot): Prices {
-  const { perImage, perPixel } = imagePricesOf(row);
   const units = unitPricesOf(row);
+  const videos = videoPricesOf(row);
   const tariff = readTariff(row);
-  const billsOtherUnit = [...Object.values(units), perImage, perPixel].some((price) => (price ?? 0n) !== 0n);
+  const billsOtherUnit =
+    billsImages(row) || [...Object.values(units), ...videos.values()].some((price) => (price ?? 0n) !== 0n);
   // A zero token price beside a price for another unit means that tokens are not billed.
   const billsTokens = !(isFree(tariff) && billsOtherUnit);
   return {
@@ -67,7 +68,7 @@ function pricesIn(row: PriceRow, deployment: Deployment, catalog: CatalogSnapsho
     tools: toolPricesOf(row, catalog.find(`${deployment.provider}/container`)?.row),
     uplift: upliftOf(deployment, row),
     units,
-    videos: videoPricesOf(row),
+    videos,
   };
 }
 

@@ -1,8 +1,17 @@
-import { type ImageKind, imagePricesOf, modelOfVariant, variantIds } from '../../domain/catalog/image-prices.ts';
+import {
+  DEFAULT_IMAGE_SIZE,
+  hasSizedPrice,
+  type ImageKind,
+  imagePricesOf,
+  modelOfVariant,
+  pixelsOf,
+  sizedPriceOf,
+  variantIds,
+} from '../../domain/catalog/image-prices.ts';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import type { PriceRow } from '../../domain/catalog/prices.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
-import { rateFrom, attoCost, type Usd, usdFromAtto } from '../../domain/money.ts';
+import { attoCost, type Usd, usdFromAtto } from '../../domain/money.ts';
 
 /** Billed images of a call. */
 export interface BilledImages extends ImageKind {
@@ -18,22 +27,31 @@ export function imageCost(deployment: Deployment, catalog: CatalogSnapshot, imag
   const row = rowFor(deployment, catalog, images);
   if (row === null) return null;
   const { perImage: usual, perPixel } = imagePricesOf(row);
-  // A row may also have prices by size, such as `output_cost_per_image_2K` or `output_cost_per_image_1024`.
-  const perImage = rateFrom(row[`output_cost_per_image_${images.size}`]) ?? usual;
+  const perImage =
+    images.size === null ? (usual ?? sizedPriceOf(row, DEFAULT_IMAGE_SIZE)) : (sizedPriceOf(row, images.size) ?? usual);
   // A price of zero per image does not count beside a price per pixel.
   if (perImage !== null && (perImage > 0n || (perPixel ?? 0n) === 0n))
     return usdFromAtto(attoCost(perImage, images.count));
-  const [width, height] = (images.size ?? '').split('x').map(Number);
-  if (perPixel === null || !width || !height) return null;
-  return usdFromAtto(attoCost(perPixel, width * height * images.count));
+  const pixels = pixelsOf(images.size ?? DEFAULT_IMAGE_SIZE);
+  if (perPixel === null || pixels === null) return null;
+  return usdFromAtto(attoCost(perPixel, pixels * images.count));
 }
 
-const hasPrice = (row: PriceRow): boolean => Object.values(imagePricesOf(row)).some((price) => price !== null);
+const hasUsualPrice = (row: PriceRow): boolean => Object.values(imagePricesOf(row)).some((price) => price !== null);
+const hasPrice = (row: PriceRow): boolean => hasUsualPrice(row) || hasSizedPrice(row);
 
 function rowFor(deployment: Deployment, catalog: CatalogSnapshot, kind: ImageKind): PriceRow | null {
-  const { baseModel, upstreamModel, provider, modelGroup, priceOverrides } = deployment;
-  if (hasPrice(priceOverrides)) return priceOverrides;
+  const { priceOverrides } = deployment;
+  if (hasUsualPrice(priceOverrides)) return priceOverrides;
+  const row = catalogRowFor(deployment, catalog, kind);
+  // Configured prices of some sizes replace the prices of only these sizes.
+  return hasSizedPrice(priceOverrides) ? { ...row, ...priceOverrides } : row;
+}
+
+function catalogRowFor(deployment: Deployment, catalog: CatalogSnapshot, kind: ImageKind): PriceRow | null {
+  const { baseModel, upstreamModel, provider, modelGroup } = deployment;
   const isSpecified = kind.size !== null || kind.quality !== null;
+  const sized = { ...kind, size: kind.size ?? DEFAULT_IMAGE_SIZE };
   const candidates = [
     ['', baseModel],
     [`${provider}/`, upstreamModel],
@@ -42,15 +60,44 @@ function rowFor(deployment: Deployment, catalog: CatalogSnapshot, kind: ImageKin
   ] as const;
   for (const [prefix, model] of candidates) {
     if (model === null) continue;
-    const variant = variantIds(prefix, model, kind)
-      .map((id) => catalog.find(id))
-      .find((entry) => entry !== null && hasPrice(entry.row));
-    if (variant) return variant.row;
+    const variant = variantRow(catalog, { prefix, model, provider }, sized);
+    if (isSpecified && variant !== null) return variant;
     const { row } = catalog.find(`${prefix}${model}`) ?? {};
     if (row !== undefined && hasPrice(row))
       return isSpecified && pricedBySize(catalog).has(`${prefix}${model}`) ? null : row;
+    if (variant !== null) return variant;
   }
   return null;
+}
+
+/**
+ * Row of one size and quality. The map has the host of a model before the quality: a model name with a slash is also
+ * looked up with its first part as the host, and the model of a provider without a host where the row names the
+ * provider.
+ */
+function variantRow(
+  catalog: CatalogSnapshot,
+  { prefix, model, provider }: { readonly prefix: string; readonly model: string; readonly provider: string },
+  kind: ImageKind,
+): PriceRow | null {
+  const endOfHost = model.indexOf('/') + 1;
+  const hasHost = prefix === '' && endOfHost > 0;
+  const ids = [
+    ...variantIds(prefix, model, kind),
+    ...(hasHost ? variantIds(model.slice(0, endOfHost), model.slice(endOfHost), kind) : []),
+  ];
+  const bareIds = prefix === '' ? [] : variantIds('', model, kind);
+  const entries = [
+    ...ids.map((id) => catalog.find(id)),
+    ...bareIds.map((id) => catalog.find(id)).filter((entry) => entry?.provider === provider),
+  ];
+  return entries.find((entry) => entry !== null && hasPrice(entry.row))?.row ?? null;
+}
+
+/** Whether the catalog prices the images of a deployment by size, in rows of each size and quality. */
+export function hasPricesBySize({ baseModel, provider, upstreamModel }: Deployment, catalog: CatalogSnapshot): boolean {
+  const models = pricedBySize(catalog);
+  return [baseModel, `${provider}/${upstreamModel}`, upstreamModel].some((name) => name !== null && models.has(name));
 }
 
 const bySize = new WeakMap<CatalogSnapshot, ReadonlySet<string>>();

@@ -2,6 +2,7 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 import type { Region } from '../../domain/customers/customer.ts';
 import { Forbidden } from '../../domain/errors.ts';
 import { admittingGroups, type VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { hasPricesBySize } from '../accounting/image-price.ts';
 import type { LabelBudget } from '../admission/label-budgets.ts';
 import { filteredRouter, type Route, type Router, type TeamRouter } from './route.ts';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
@@ -70,7 +71,10 @@ export const noDeploymentInRegion = (model: string, region: Region): Forbidden =
 /** Whether a deployment has any price, in the configuration or in the catalog. A price of zero counts. */
 export function isPriced(deployment: Deployment, catalog: CatalogSnapshot): boolean {
   const row = { ...catalogEntryFor(deployment, catalog)?.row, ...deployment.priceOverrides };
-  return Object.entries(row).some(([name, value]) => isPriceField(name) && value !== null && value !== undefined);
+  return (
+    Object.entries(row).some(([name, value]) => isPriceField(name) && value !== null && value !== undefined) ||
+    hasPricesBySize(deployment, catalog)
+  );
 }
 
 /**

@@ -19,6 +19,14 @@ const ROWS: Readonly<Record<string, Row>> = {
   'standard/1024-x-1024/dall-e-3': { input_cost_per_pixel: 3.81469e-8, output_cost_per_pixel: 0 },
   'hd/1024-x-1792/dall-e-3': { input_cost_per_pixel: 6.539e-8, output_cost_per_pixel: 0 },
   'azure/hd/1024-x-1024/dall-e-3': { input_cost_per_pixel: 7.629e-8, output_cost_per_token: 0 },
+  'azure/standard/1024-x-1024/dall-e-3': { input_cost_per_pixel: 4e-8, output_cost_per_token: 0 },
+  'by-size': { 'output_cost_per_image_0.5K': 0.06, output_cost_per_image_2K: 0.12, output_cost_per_image_4K: 0.16 },
+  'by-size-or-usual': { output_cost_per_image: 0.08, output_cost_per_image_1K: 0.08, output_cost_per_image_4K: 0.16 },
+  'by-side': { output_cost_per_image_512: 0.25, output_cost_per_image_1024: 0.3 },
+  'by-size-free-tokens': { input_cost_per_token: 0, output_cost_per_token: 0, output_cost_per_image_2K: 0.12 },
+  'by-pixel': { input_cost_per_pixel: 1e-9, output_cost_per_pixel: 0 },
+  'by-image-token': { output_cost_per_image: 0.039, output_cost_per_image_token: 3e-5 },
+  'xai/drawing': { input_cost_per_image: 0.06 },
   'gpt-image-1': { input_cost_per_token: 5e-6, input_cost_per_image_token: 1e-5, output_cost_per_image_token: 4e-5 },
   'high/1024-x-1024/gpt-image-1': { input_cost_per_image: 0.167, input_cost_per_pixel: 1.59263611e-7 },
   titan: { input_cost_per_image: 0, output_cost_per_image: 0.008 },
@@ -35,12 +43,15 @@ const ROWS: Readonly<Record<string, Row>> = {
   'out-second': { output_cost_per_second: 0.5 },
 };
 
-const entries: readonly CatalogEntry[] = Object.entries(ROWS).map(([id, row]) => ({
-  id,
-  provider: null,
-  mode: null,
-  row,
-}));
+const entries: readonly CatalogEntry[] = [
+  ...Object.entries(ROWS).map(([id, row]) => ({ id, provider: null, mode: null, row })),
+  {
+    id: 'low/1024-x-1024/drawing',
+    provider: 'xai',
+    mode: null,
+    row: { input_cost_per_image: 0.04, litellm_provider: 'xai' },
+  },
+];
 const CATALOG: CatalogSnapshot = {
   id: 'test',
   takenAt: new Date(0),
@@ -96,11 +107,66 @@ describe('images', () => {
     expect(cost(model, { measured })).toBe(expected);
   });
 
-  it('have the price of the provider by image size, and none where the base model has a provider prefix', () => {
-    const measured = images(1, '1024x1024', 'hd');
-    expect(cost('dall-e-3', { measured }, { provider: 'azure' })).toBe('0.07999586304');
-    // The base model is looked up as `hd/1024-x-1024/azure/dall-e-3`, which the map does not have.
-    expect(cost('my-deployment', { measured }, { provider: 'azure', baseModel: 'azure/dall-e-3' })).toBeNull();
+  it('have the price of the provider by image size, also where the base model has a provider prefix', () => {
+    const hd = images(1, '1024x1024', 'hd');
+    const azure = { provider: 'azure' };
+    const withBaseModel = { ...azure, baseModel: 'azure/dall-e-3' };
+    expect(cost('dall-e-3', { measured: hd }, azure)).toBe('0.07999586304');
+    expect(cost('my-deployment', { measured: hd }, withBaseModel)).toBe('0.07999586304');
+    expect(cost('my-deployment', { measured: images(2, '1024x1024') }, withBaseModel)).toBe('0.08388608');
+    expect(cost('my-deployment', { measured: images(1, '512x512') }, withBaseModel)).toBeNull();
+  });
+
+  it('without a size have the price of 1024 x 1024 pixels, where a model has prices by size only', () => {
+    const withBaseModel = { provider: 'azure', baseModel: 'azure/dall-e-3' };
+    expect(cost('my-deployment', { measured: images(1) }, withBaseModel)).toBe('0.04194304');
+    expect(cost('my-deployment', { measured: images(1, null, 'hd') }, withBaseModel)).toBe('0.07999586304');
+    expect(cost('by-pixel', { measured: images(3) })).toBe('0.003145728');
+    for (const size of ['auto', '1.5x3', '-1024x1024', '1e400x1', '1024x1024x2', '0x5', '0xffx1'])
+      expect(cost('by-pixel', { measured: images(1, size) }), size).toBeNull();
+  });
+
+  it('have the price of a quality that has no host in the map, where its row names the provider', () => {
+    const low = images(1, '1024x1024', 'low');
+    expect(cost('drawing', { measured: low }, { provider: 'xai' })).toBe('0.04');
+    expect(cost('drawing', { measured: images(1, '1024x1024', 'high') }, { provider: 'xai' })).toBe('0.06');
+    expect(cost('dall-e-2', { measured: images(1, '256x256') }, { provider: 'aiml' })).toBe('0.01599995904');
+  });
+
+  it.each([
+    ['by-size', '2K', '0.12'],
+    ['by-size', '2k', '0.12'],
+    ['by-size', '0.5K', '0.06'],
+    ['by-size', '512x512', '0.06'],
+    // A wide image of 2K.
+    ['by-size', '2752x1536', '0.12'],
+    ['by-size', '4096x4096', '0.16'],
+    ['by-size', 'auto', null],
+    // The default of 1,024 pixels is as near to 0.5K as to 2K: the larger applies.
+    ['by-size', null, '0.12'],
+    ['by-size-or-usual', '4K', '0.16'],
+    ['by-size-or-usual', '4096x4096', '0.16'],
+    ['by-size-or-usual', null, '0.08'],
+    ['by-size-or-usual', 'auto', '0.08'],
+    ['by-side', '512', '0.25'],
+    ['by-side', '1024x1024', '0.3'],
+    ['by-size-free-tokens', '2K', '0.12'],
+    ['by-image-token', 'token', '0.039'],
+  ])('of %s and the size %s have the price of the key with this size: %s', (model, size, expected) => {
+    const usage = { inputTokens: 10 };
+    expect(cost(model, { measured: images(1, size) })).toBe(expected);
+    expect(cost(model, { usage, measured: images(1, size) })).toBe(expected);
+  });
+
+  it('have the configured prices of sizes, beside the other prices of the map', () => {
+    const priceOverrides = { output_cost_per_image_4K: 0.5 };
+    const priced = (size: string | null, model = 'by-size-or-usual') =>
+      cost(model, { measured: images(1, size) }, { priceOverrides });
+    expect([priced('4K'), priced('1K'), priced(null), priced('2K', 'unknown')]).toEqual(['0.5', '0.08', '0.08', '0.5']);
+    // A configured price of any size replaces all prices of the map.
+    expect(cost('by-size', { measured: images(1, '4K') }, { priceOverrides: { output_cost_per_image: 0.7 } })).toBe(
+      '0.7',
+    );
   });
 
   it('have the configured price per image or, with a size, per pixel', () => {
@@ -108,7 +174,9 @@ describe('images', () => {
     expect(cost('dall-e-3', { measured }, { priceOverrides: { output_cost_per_image: 0.5 } })).toBe('1');
     expect(cost('dall-e-3', { measured }, { priceOverrides: { input_cost_per_pixel: 0.25 } })).toBe('0.5');
     // A configured image price replaces all image prices of the map, also the price per image.
-    expect(cost('dall-e-3', { measured: images(1) }, { priceOverrides: { input_cost_per_pixel: 0.25 } })).toBeNull();
+    const perPixel = { priceOverrides: { input_cost_per_pixel: 0.25 } };
+    expect(cost('dall-e-3', { measured: images(1) }, perPixel)).toBe('262144');
+    expect(cost('dall-e-3', { measured: images(1, 'auto') }, perPixel)).toBeNull();
   });
 
   it('are billed by tokens where the usage counts their tokens', () => {
