@@ -1,4 +1,5 @@
 import type { Caller } from '../../domain/caller.ts';
+import type { ImageKind } from '../../domain/catalog/image-prices.ts';
 import type { Exchange, Outcome } from '../../domain/chat/chat.ts';
 import { attachFailedCall } from '../../domain/chat/failed-call.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
@@ -43,13 +44,22 @@ export function createForwarding(
     if (outcome.failure !== null) return ZERO_USD;
     if (cost !== null) return cost;
     const used = withBilledQuantity(outcome, request);
-    let charged = tools.price(deployment, used);
+    let charged = priceOf(deployment, used, request);
     const { responseModel } = outcome;
     if (charged === null && responseModel !== null && responseModel !== deployment.upstreamModel)
-      charged = tools.price({ ...deployment, upstreamModel: responseModel, modelGroup: responseModel }, used);
+      charged = priceOf({ ...deployment, upstreamModel: responseModel, modelGroup: responseModel }, used, request);
     charged ??= defaultCost;
     if (charged === null) countUnpriced();
     return charged;
+  }
+
+  /** Price of images by their size and quality, else the price of the model. Other calls have one price. */
+  function priceOf(deployment: Deployment, used: Outcome, { endpoint, fields }: Forwarded): Usd | null {
+    const { measured } = used;
+    if (endpoint !== null || measured?.unit !== 'image') return tools.price(deployment, used);
+    const kind = { ...measured, ...kindIn(fields, measured) };
+    const bySize = tools.price(deployment, { ...used, measured: kind });
+    return bySize ?? tools.price(deployment, { ...used, measured: { ...measured, size: null, quality: null } });
   }
 
   /** The guardrails of a request; null for none. */
@@ -123,6 +133,12 @@ function withBilledQuantity(outcome: Outcome, { endpoint, fields }: Forwarded): 
   const measured = billedQuantityOf(endpoint, fields);
   return measured === undefined ? outcome : { ...outcome, measured };
 }
+
+/** Size and quality of images in an unknown format: those of the request, else those of the answer. */
+const kindIn = ({ resolution, quality }: Forwarded['fields'], ofAnswer: ImageKind): ImageKind => ({
+  size: typeof resolution === 'string' ? resolution : ofAnswer.size,
+  quality: typeof quality === 'string' ? quality : ofAnswer.quality,
+});
 
 /** Whether a call names a model, and neither its cost nor a default cost is configured. */
 function lacksConfiguredCost({ cost, defaultCost, model, needsPrice = false }: Forwarded): boolean {

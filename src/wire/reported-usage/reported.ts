@@ -148,7 +148,14 @@ function measuredIn(answer: Fields): BilledQuantity | undefined {
   const searches = count(object(object(answer['meta'])['billed_units'])['search_units']);
   if (searches !== null) return { unit: 'query', count: searches };
   const images = [...list(answer['images']), ...list(answer['predictions']).filter(isImage)];
-  return images.length === 0 ? undefined : { unit: 'image', count: images.length, size: null, quality: null };
+  if (images.length === 0) return undefined;
+  return { unit: 'image', count: images.length, size: sizeOf(object(images[0])), quality: null };
+}
+
+/** Size of an image as `1024x1024`. Null where the answer has no width and height. */
+function sizeOf(image: Fields): string | null {
+  const [width, height] = [count(image['width']), count(image['height'])];
+  return width && height ? `${width}x${height}` : null;
 }
 
 /** Pages of a document that Mistral recognized, or credits of a document that Reducto parsed. */

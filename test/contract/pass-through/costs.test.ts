@@ -194,6 +194,39 @@ describe('the usage in an answer is priced', () => {
       '0.007167',
     ],
     ['the images of Fal', '/fal_ai/fal-ai/flux/schnell', { prompt: 'x' }, { images: [{ url: 'u' }] }, '0.003'],
+    [
+      'an image of Fal in the requested resolution',
+      '/fal_ai/fal-ai/nano-banana-2',
+      { prompt: 'x', resolution: '4K' },
+      { images: [{ url: 'u' }] },
+      '0.16',
+    ],
+    [
+      'images of Fal in the size of the answer',
+      '/fal_ai/fal-ai/nano-banana-2',
+      { prompt: 'x', num_images: 2 },
+      {
+        images: [
+          { url: 'u', width: 2752, height: 1536 },
+          { url: 'v', width: 2752, height: 1536 },
+        ],
+      },
+      '0.24',
+    ],
+    [
+      'an image of Fal in the requested quality',
+      '/fal_ai/openai/gpt-image-2',
+      { prompt: 'x', quality: 'low' },
+      { images: [{ url: 'u', width: 1024, height: 1024 }] },
+      '0.006',
+    ],
+    [
+      'an image of Fal in a size that is not in the catalog, at the price of the model',
+      '/fal_ai/openai/gpt-image-2',
+      { prompt: 'x', quality: 'low' },
+      { images: [{ url: 'u', width: 640, height: 640 }] },
+      '0.145',
+    ],
   ])('%s', async (_name, path, body, answer, costUsd) => {
     answerWith('application/json', json(answer));
     expect(await rowOf(path, json(body))).toMatchObject({ costUsd, status: 'SUCCESS' });
