@@ -164,10 +164,9 @@ export async function allowedDraft(
   const caller = callerOf(scope);
   const { keyRules } = scope.platform;
   const teamId = nullIfBlank(draft.teamId);
-  const hasCreationRules = keyRules.team !== null || keyRules.personal !== null;
   if (caller.role === 'proxy_admin') {
-    // As in the reference, an administrator may name an unknown team, unless `key_generation_settings` has a rule.
-    if (hasCreationRules && teamId !== null && (await scope.platform.stores.teams.find(teamId)) === null)
+    // As in the reference, an administrator may name an unknown team, unless `key_generation_settings` is set.
+    if (keyRules.refusesUnknownTeams && teamId !== null && (await scope.platform.stores.teams.find(teamId)) === null)
       throw unknownTeamOf(teamId);
     assertMayCreate({ caller, memberRole: null, sent }, draft, keyRules);
     return draft;

@@ -43,11 +43,20 @@ export interface KeyRules {
   readonly personal: KeyCreationRule | null;
   /** Rule for keys of teams; null for none. */
   readonly team: KeyCreationRule | null;
+  /** Whether a key of a team that does not exist is refused to proxy administrators too. */
+  readonly refusesUnknownTeams: boolean;
   /** Whether the format of aliases is checked: see `assertAlias`. */
   readonly checksAliases: boolean;
 }
 
-export const NO_KEY_RULES: KeyRules = { defaults: {}, caps: {}, personal: null, team: null, checksAliases: false };
+export const NO_KEY_RULES: KeyRules = {
+  defaults: {},
+  caps: {},
+  personal: null,
+  team: null,
+  refusesUnknownTeams: false,
+  checksAliases: false,
+};
 
 const LIMIT_SETTINGS = ['tpmLimit', 'rpmLimit', 'maxParallelRequests'] as const;
 

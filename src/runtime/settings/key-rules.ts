@@ -5,7 +5,8 @@ import type { SettingValues } from './table.ts';
 export const keyRulesOf = ({ keyDefaults, keyCaps, keyMakers, checksKeyAliases }: SettingValues): KeyRules => ({
   defaults: keyDefaults,
   caps: keyCaps,
-  personal: keyMakers.personal ?? null,
-  team: keyMakers.team ?? null,
+  personal: keyMakers?.personal ?? null,
+  team: keyMakers?.team ?? null,
+  refusesUnknownTeams: keyMakers !== null,
   checksAliases: checksKeyAliases,
 });

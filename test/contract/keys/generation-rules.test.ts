@@ -153,6 +153,31 @@ describe('key_generation_settings', () => {
   });
 });
 
+describe.each([
+  ['empty', {}],
+  ['without rules', { personal_key_generation: null }],
+])('key_generation_settings: %s', (_case, key_generation_settings) => {
+  const { post } = tenancyClient({ config: { litellm_settings: { key_generation_settings } } });
+
+  it('keys.generate 400: a team that does not exist', async () => {
+    const refused = envelope(400, 'Unable to find team object in database. Team ID: unknown');
+    expect(await post('/key/generate', { team_id: 'unknown' })).toEqual(refused);
+    expect((await post('/key/generate', {})).status).toBe(200);
+  });
+});
+
+describe.each([
+  ['absent', {}],
+  ['null', { key_generation_settings: null }],
+])('key_generation_settings: %s', (_case, litellm_settings) => {
+  const { post } = tenancyClient({ config: { litellm_settings } });
+
+  it('keys.generate 200: an administrator names a team that does not exist', async () => {
+    const { status, body } = await post('/key/generate', { team_id: 'unknown' });
+    expect([status, body['team_id']]).toEqual([200, 'unknown']);
+  });
+});
+
 it.each([
   ['default_key_generate_params', { max_budget: 'much' }, 'max_budget'],
   ['default_key_generate_params', { guardrails: ['g'] }, 'guardrails'],

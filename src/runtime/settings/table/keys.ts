@@ -22,11 +22,11 @@ export const KEY_SETTINGS = {
   }),
   keyMakers: setting({
     kind: keyMakers(),
-    default: {},
+    default: null,
     defaultText: 'everyone',
     file: 'litellm_settings.key_generation_settings',
     description:
-      'Who may create keys: `team_key_generation` with `allowed_team_member_roles`, `personal_key_generation` with `allowed_user_roles`. `required_params` of each are members that a request must have. Keys of teams that do not exist are refused.',
+      'Who may create keys: `team_key_generation` with `allowed_team_member_roles`, `personal_key_generation` with `allowed_user_roles`. `required_params` of each are members that a request must have. Even an empty map refuses keys of teams that do not exist.',
   }),
   refusesOwnSecrets: setting({
     kind: flag(),
