@@ -6,7 +6,13 @@ import type { Authored } from '../src/domain/row-store.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
-import { addWithBudgets, createdBudgets, saveBudget, type WantedBudget } from './operation/owned-budgets.ts';
+import {
+  addWithBudgets,
+  changeWithBudget,
+  createdBudgets,
+  saveBudget,
+  type WantedBudget,
+} from './operation/owned-budgets.ts';
 import type { CustomerPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { budgetedRows } from './operation/window-spend.ts';
@@ -86,8 +92,11 @@ export const updateCustomer = operation({
     const authorship = authored(scope);
     const current = await customers.find(id);
     if (current === null) throw unknownCustomer(id);
-    const budgetId = await saveBudget(scope, budget, current.budgetId);
-    const done = await customers.change(id, (row) => patchedCustomer(row, { ...patch, budgetId }, authorship));
+    const done = await changeWithBudget(scope, customers, current, {
+      wanted: budget,
+      budgetOf: ({ budgetId }) => budgetId,
+      change: (row, budgetId) => patchedCustomer(row, { ...patch, budgetId }, authorship),
+    });
     if (done === null) throw unknownCustomer(id);
     return viewOf(scope, done.after);
   },

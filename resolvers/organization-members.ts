@@ -6,7 +6,7 @@ import type { User } from '../src/domain/users/user.ts';
 import { teamManager } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
-import { addWithBudgets, budgetsOf, createdBudgets, saveBudget } from './operation/owned-budgets.ts';
+import { addWithBudgets, budgetsOf, changeWithBudget, createdBudgets, saveBudget } from './operation/owned-budgets.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { managedOrganization, type OrganizationMemberView } from './operation/organization-views.ts';
@@ -114,14 +114,17 @@ export const updateOrganizationMember = operation({
     await managedOrganization(scope, named.id);
     const member = await memberOf(scope, named.id, named.userId);
     if (member === null) throw notAMember(named);
-    const budgetId = await saveBudget(scope, { budgetId: null, limits }, member.budgetId);
-    const done = await scope.platform.stores.organizationMembers.change(member.id, (row) => ({
-      ...row,
-      role: role ?? row.role,
-      budgetId,
-      updatedAt: authorship.now,
-      updatedBy: authorship.by,
-    }));
+    const done = await changeWithBudget(scope, scope.platform.stores.organizationMembers, member, {
+      wanted: { budgetId: null, limits },
+      budgetOf: ({ budgetId }) => budgetId,
+      change: (row, budgetId) => ({
+        ...row,
+        role: role ?? row.role,
+        budgetId,
+        updatedAt: authorship.now,
+        updatedBy: authorship.by,
+      }),
+    });
     const [view] = await viewsOf(scope, done === null ? [] : [done.after]);
     if (view === undefined) throw notAMember(named);
     return view;

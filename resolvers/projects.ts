@@ -9,6 +9,7 @@ import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import {
   addWithBudgets,
+  changeWithBudget,
   createdBudgets,
   saveBudget,
   saveOwnBudget,
@@ -161,8 +162,12 @@ export const updateProject = operation({
     assertModelsOfTeam(patch.models ?? current.models, team?.models ?? []);
     const metadata = team?.metadata ?? {};
     const guarded = allowedGuardrails(scope, patch, { team: metadata, before: current.metadata, ofTeam: false });
-    const budgetId = await saveBudgetOfProject(scope, budget, current.budgetId);
-    const done = await projects.change(id, (row) => patchedProject(row, { ...guarded, budgetId }, authorship));
+    const done = await changeWithBudget(scope, projects, current, {
+      wanted: budget,
+      budgetOf: ({ budgetId }) => budgetId,
+      save: (budgetId) => saveBudgetOfProject(scope, budget, budgetId),
+      change: (row, budgetId) => patchedProject(row, { ...guarded, budgetId }, authorship),
+    });
     if (done === null) throw unknownProject(id);
     scope.platform.ownedKeys.evictOwner({ kind: 'projectId', id });
     return viewOf(scope, done.after);

@@ -4,7 +4,14 @@ import { newTag, patchedTag, type Tag, type TagPatch } from '../src/domain/tags/
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
-import { addWithBudgets, budgetsOf, createdBudgets, saveBudget, type WantedBudget } from './operation/owned-budgets.ts';
+import {
+  addWithBudgets,
+  budgetsOf,
+  changeWithBudget,
+  createdBudgets,
+  saveBudget,
+  type WantedBudget,
+} from './operation/owned-budgets.ts';
 import type { TagPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
@@ -71,8 +78,11 @@ export const updateTag = operation({
     const authorship = authored(scope);
     const current = await tags.find(name);
     if (current === null) throw unknownTag(name);
-    const budgetId = await saveBudget(scope, budget, current.budgetId);
-    const done = await tags.change(name, (row) => patchedTag(row, { ...patch, budgetId }, authorship));
+    const done = await changeWithBudget(scope, tags, current, {
+      wanted: budget,
+      budgetOf: ({ budgetId }) => budgetId,
+      change: (row, budgetId) => patchedTag(row, { ...patch, budgetId }, authorship),
+    });
     if (done === null) throw unknownTag(name);
     return done.after;
   },

@@ -12,6 +12,7 @@ import { authored } from './operation/authored.ts';
 import { userIdOf, type UserName } from './operation/named-users.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import { resultOf } from './operation/change-result.ts';
+import { changeWithBudget } from './operation/owned-budgets.ts';
 import { memberManager } from './operation/owner-access.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -132,20 +133,23 @@ const unknownMember = (teamId: string, userId: string): NotFound =>
 const notAMember = ({ teamId, userId, email }: NamedMember): InvalidInput =>
   new InvalidInput(`User ${userId ?? email} is not a member of team ${teamId}.`);
 
-/** Changes the member's own budget, or creates one. Returns its id; null for a member without an own budget. */
-async function budgetOfMember(
+/**
+ * Changes the own budget of a member, or creates one. `current` is its id before. Returns its id; null for a member
+ * without an own budget.
+ */
+async function savedBudgetOfMember(
   scope: Scope<TeamPlatform>,
   { memberBudgetId }: Team,
-  member: TeamMember,
   patch: BudgetPatch,
+  current: string | null,
 ): Promise<string | null> {
   const { stores, ids } = scope.platform;
   const authorship = authored(scope);
-  if (Object.keys(patch).length === 0) return member.budgetId;
+  if (Object.keys(patch).length === 0) return current;
   const done =
-    member.budgetId === null
+    current === null
       ? null
-      : await stores.budgets.change(member.budgetId, (budget) => patchedBudget(budget, patch, authorship));
+      : await stores.budgets.change(current, (budget) => patchedBudget(budget, patch, authorship));
   if (done !== null) return done.after.id;
   if (!setsLimits(patch)) return null;
   // A temporary increase for a member without an own budget raises a copy of the team's default budget.
@@ -177,14 +181,18 @@ export const updateTeamMember = operation({
     const team = await managedTeamForMembers(scope, named.teamId);
     const member = await memberOf(scope, team, named);
     if (member === null) throw notAMember(named);
-    const budgetId = await budgetOfMember(scope, team, member, limits);
-    const done = await stores.teamMembers.change(member.id, (row) => ({
-      ...row,
-      role: role ?? row.role,
-      budgetId,
-      updatedAt: authorship.now,
-      updatedBy: authorship.by,
-    }));
+    const done = await changeWithBudget(scope, stores.teamMembers, member, {
+      wanted: { budgetId: null, limits },
+      budgetOf: ({ budgetId }) => budgetId,
+      save: (budgetId) => savedBudgetOfMember(scope, team, limits, budgetId),
+      change: (row, budgetId) => ({
+        ...row,
+        role: role ?? row.role,
+        budgetId,
+        updatedAt: authorship.now,
+        updatedBy: authorship.by,
+      }),
+    });
     if (done === null) throw notAMember(named);
     ownedKeys.evictOwner({ kind: 'userId', id: member.userId });
     return viewOf(scope, team, done.after);

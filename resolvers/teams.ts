@@ -8,6 +8,7 @@ import {
 } from '../src/domain/keys/granting-members.ts';
 import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { startedOwner } from '../src/domain/owners/started-owner.ts';
+import type { ChangedRow } from '../src/domain/row-store.ts';
 import { defaultsOfTeams } from '../src/domain/settings/row-defaults.ts';
 import { isSwitchedOn } from '../src/domain/settings/switches.ts';
 import { storedCallbacks } from '../src/domain/teams/logging.ts';
@@ -23,7 +24,7 @@ import { allowedGuardrails } from './operation/guardrail-rights.ts';
 import { isAnyAdmin, refuseManagement, teamManager, teamReader, tenantAdmin } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import { addWithBudgets } from './operation/owned-budgets.ts';
+import { addWithBudgets, changeWithBudget } from './operation/owned-budgets.ts';
 import type { SpendPlatform, TeamLoggingPlatform, TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { resolveMembers, storeMembers, type WantedMember } from './operation/team-joining.ts';
@@ -219,23 +220,33 @@ async function teamsOf(
   return members.map(({ teamId }) => teamId);
 }
 
-async function changeTeam(scope: Scope<TeamPlatform>, id: string, change: (team: Team) => Team): Promise<TeamView> {
-  const { stores, ownedKeys } = scope.platform;
-  const done = await stores.teams.change(id, change);
+/** The view of a team after its change. Throws NotFound for a team that does not exist. */
+async function changedTeam(
+  scope: Scope<TeamPlatform>,
+  id: string,
+  changing: Promise<ChangedRow<Team> | null>,
+): Promise<TeamView> {
+  const done = await changing;
   if (done === null) throw unknownTeam(id);
-  ownedKeys.evictOwner({ kind: 'teamId', id });
+  scope.platform.ownedKeys.evictOwner({ kind: 'teamId', id });
   return teamView(scope, done.after);
 }
 
-/** Changes the team's default budget of members, or creates it. Returns its id; null for none. */
-async function memberBudgetOf(scope: Scope<TeamPlatform>, team: Team, patch: LimitsPatch): Promise<string | null> {
-  if (Object.keys(patch).length === 0) return team.memberBudgetId;
+/**
+ * Changes a team's default budget of members, or creates it. `current` is its id before. Returns its id; null for none.
+ */
+async function savedMemberBudget(
+  scope: Scope<TeamPlatform>,
+  patch: LimitsPatch,
+  current: string | null,
+): Promise<string | null> {
+  if (Object.keys(patch).length === 0) return current;
   const { stores, ids } = scope.platform;
   const authorship = authored(scope);
   const done =
-    team.memberBudgetId === null
+    current === null
       ? null
-      : await stores.budgets.change(team.memberBudgetId, (budget) => patchedBudget(budget, patch, authorship));
+      : await stores.budgets.change(current, (budget) => patchedBudget(budget, patch, authorship));
   if (done !== null) return done.after.id;
   const budget = newBudget(patch, { ...authorship, id: ids.uuid() });
   await stores.budgets.add(budget);
@@ -288,14 +299,17 @@ export const updateTeam = operation({
     const authorship = authored(scope);
     const guarded = allowedGuardrails(scope, patch, { team: team.metadata, before: team.metadata, ofTeam: true });
     await assertInOrganization(scope, patchedTeam(team, guarded, authorship));
-    const memberBudgetId = await memberBudgetOf(scope, team, memberLimits);
-    const view = await changeTeam(scope, id, (row) => {
-      const permitted = isAdmin ? guarded : withKeptRightsOfTeam(row.metadata, guarded);
-      return withCallbacks(scope, patchedTeam(row, { ...permitted, memberBudgetId }, authorship), {
-        patch,
-        before: row.metadata,
-      });
+    const changing = changeWithBudget(scope, scope.platform.stores.teams, team, {
+      wanted: { budgetId: null, limits: memberLimits },
+      budgetOf: ({ memberBudgetId }) => memberBudgetId,
+      save: (budgetId) => savedMemberBudget(scope, memberLimits, budgetId),
+      change: (row, memberBudgetId) => {
+        const permitted = isAdmin ? guarded : withKeptRightsOfTeam(row.metadata, guarded);
+        const changed = patchedTeam(row, { ...permitted, memberBudgetId }, authorship);
+        return withCallbacks(scope, changed, { patch, before: row.metadata });
+      },
     });
+    const view = await changedTeam(scope, id, changing);
     scope.platform.teamLogging.evict(id);
     return view;
   },
@@ -307,7 +321,8 @@ export const blockTeam = operation({
   access: tenantAdmin,
   async run(scope: Scope<TeamPlatform>, { id, blocked }: NamedTeam & { readonly blocked: boolean }): Promise<TeamView> {
     const authorship = authored(scope);
-    return changeTeam(scope, id, (team) => patchedTeam(team, { blocked }, authorship));
+    const changing = scope.platform.stores.teams.change(id, (team) => patchedTeam(team, { blocked }, authorship));
+    return changedTeam(scope, id, changing);
   },
 });
 
@@ -320,9 +335,10 @@ export const changeTeamModels = operation({
     { id, add, remove }: NamedTeam & { readonly add: readonly string[]; readonly remove: readonly string[] },
   ): Promise<TeamView> {
     const authorship = authored(scope);
-    return changeTeam(scope, id, (team) => {
+    const changing = scope.platform.stores.teams.change(id, (team) => {
       const models = [...new Set([...team.models, ...add])].filter((model) => !remove.includes(model));
       return patchedTeam(team, { models }, authorship);
     });
+    return changedTeam(scope, id, changing);
   },
 });

@@ -1,8 +1,8 @@
 import { type Budget, type BudgetPatch, newBudget, patchedBudget } from '../../src/domain/budgets/budget.ts';
 import { setsLimits } from '../../src/domain/budgets/limits.ts';
-import { Conflict, InvalidInput } from '../../src/domain/errors.ts';
+import { Conflict, DomainError, InvalidInput, Unavailable } from '../../src/domain/errors.ts';
 import { nullIfBlank } from '../../src/domain/optional-text.ts';
-import { newStamps } from '../../src/domain/row-store.ts';
+import { type ChangedRow, newStamps, type RowStore } from '../../src/domain/row-store.ts';
 import { authored } from './authored.ts';
 import type { BudgetPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
@@ -73,6 +73,10 @@ export async function saveOwnBudget(
 export const createdBudgets = ({ budgetId }: WantedBudget, savedId: string | null): readonly string[] =>
   savedId === null || nullIfBlank(budgetId) !== null ? [] : [savedId];
 
+/** Removes new budgets to which no row refers. A budget that cannot be removed has no effect. */
+const removeUnused = async ({ stores }: BudgetPlatform, budgetIds: readonly string[]): Promise<unknown> =>
+  budgetIds.length === 0 ? [] : stores.budgets.remove(budgetIds).catch(() => []);
+
 /**
  * Adds rows that refer to the new budgets `budgetIds`. Throws what `add` throws. After a Conflict no row refers to the
  * budgets, so they are removed. After any other error the rows may be stored, so the budgets stay.
@@ -85,11 +89,59 @@ export async function addWithBudgets(
   try {
     await add();
   } catch (error) {
-    // A budget that cannot be removed has no effect, and the caller needs the first error.
-    if (budgetIds.length > 0 && error instanceof Conflict)
-      await platform.stores.budgets.remove(budgetIds).catch(() => {});
+    if (error instanceof Conflict) await removeUnused(platform, budgetIds);
     throw error;
   }
+}
+
+/** Number of times that a row and its budget are changed again when another request has replaced the budget. */
+const ATTEMPTS = 5;
+
+/** Another request has replaced the budget of the row since it was read. */
+class BudgetReplaced extends Conflict {}
+
+/** A change of a row and of the budget that it refers to. */
+export interface BudgetedChange<Row> {
+  readonly wanted: WantedBudget;
+  readonly budgetOf: (row: Row) => string | null;
+  /** Saves the wanted budget of a row. `current` is the budget of the row before. By default `saveBudget`. */
+  readonly save?: (current: string | null) => Promise<string | null>;
+  readonly change: (row: Row, budgetId: string | null) => Row;
+}
+
+/**
+ * Changes a row and its budget. Returns null when the row does not exist. When another request has replaced the budget
+ * of the row, the change is repeated. A new budget is removed when the row does not refer to it. After an Unavailable
+ * and after an unknown error the row may be stored, so the budget stays. Throws what `save`, `change` and the store
+ * throw.
+ */
+export async function changeWithBudget<Row extends { readonly id: string }>(
+  scope: Scope<BudgetPlatform>,
+  store: Pick<RowStore<Row, never>, 'find' | 'change'>,
+  found: Row,
+  { wanted, budgetOf, save = (current) => saveBudget(scope, wanted, current), change }: BudgetedChange<Row>,
+): Promise<ChangedRow<Row> | null> {
+  const { platform } = scope;
+  let row: Row | null = found;
+  for (let attempt = 0; attempt < ATTEMPTS && row !== null; attempt += 1) {
+    const current = budgetOf(row);
+    const budgetId = await save(current);
+    const created = budgetId === current ? [] : createdBudgets(wanted, budgetId);
+    try {
+      const done = await store.change(row.id, (stored) => {
+        if (budgetOf(stored) !== current) throw new BudgetReplaced('The budget is being changed by another request.');
+        return change(stored, budgetId);
+      });
+      if (done === null) await removeUnused(platform, created);
+      return done;
+    } catch (error) {
+      if (error instanceof DomainError && !(error instanceof Unavailable)) await removeUnused(platform, created);
+      if (!(error instanceof BudgetReplaced)) throw error;
+    }
+    row = await store.find(row.id);
+  }
+  if (row === null) return null;
+  throw new Unavailable('The budget is being changed by other requests. Try again.');
 }
 
 /** The budgets of rows, by id, in one statement. */
