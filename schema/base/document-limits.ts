@@ -3,6 +3,7 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLError,
   Kind,
   Lexer,
   type SelectionSetNode,
@@ -28,7 +29,8 @@ export const MAX_LITERAL_VALUES = 1_000;
 export const MAX_UNFOLDED = 20_000;
 /**
  * Maximum number of pairs of selections with the same response name: validation compares each pair. A field without
- * arguments and selection set counts once for each set that repeats it.
+ * arguments and selection set counts once for each set that repeats it: its comparison is cheap. graphql stops
+ * validation after 250,000 pairs of such fields, see `abortedValidation`.
  */
 export const MAX_PAIRS = 50_000;
 
@@ -37,6 +39,19 @@ export const MAX_PAIRS = 50_000;
  * selection set spreads both.
  */
 export const MAX_FRAGMENT_FIELDS = 60_000;
+
+const SELECT_ONCE = 'Select each field once in a set';
+
+/** Message of the error with which graphql ends a validation that takes too many comparisons. */
+const ABORTED = 'Validation aborted.';
+
+/** The refusal of a document whose validation graphql aborted with this error; null for another error. */
+export const abortedValidation = ({ message }: GraphQLError): GraphQLError | null =>
+  message === ABORTED
+    ? tooLarge(
+        `The document repeats fields or fragments so often that its validation takes too many comparisons. ${SELECT_ONCE}, spread fewer fragments, or split the document.`,
+      )
+    : null;
 
 const OPENING = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
@@ -196,7 +211,9 @@ function unfold(
   for (const { complex, leaves } of groups.values()) pairs += pairsOf(complex.length + leaves.size);
   unfolded.pairs += pairs;
   if (unfolded.pairs > MAX_PAIRS)
-    throw tooLarge(`The document selects the same names too often: more than ${MAX_PAIRS} pairs to compare.`);
+    throw tooLarge(
+      `The document selects the same names too often: more than ${MAX_PAIRS} pairs to compare. ${SELECT_ONCE}, or split the document.`,
+    );
   // Deeper levels need no count: `limits.ts` refuses deep operations. A cycle of fragments also ends here;
   // validation reports it.
   if (depth >= MAX_NESTING) return;

@@ -15,7 +15,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Scope } from '../../resolvers/operation/scope.ts';
 import type { GraphContext } from '../../schema/base/builder.ts';
-import { assertParsable, assertValidatable } from '../../schema/base/document-limits.ts';
+import { abortedValidation, assertParsable, assertValidatable } from '../../schema/base/document-limits.ts';
 import { rootOf, toGraphQLError } from '../../schema/base/errors.ts';
 import { createLimitCheck, MAX_ERRORS, validationError } from '../../schema/base/limits.ts';
 import { Work } from '../../schema/base/work.ts';
@@ -319,7 +319,8 @@ export function createEngine(
 
 /** Validates until there are too many errors. Yoga passes no options. */
 function validateToLimit(...[schema, document, rules]: Parameters<typeof validateAll>): readonly GraphQLError[] {
-  return validateAll(schema, document, rules, { maxErrors: MAX_ERRORS }).map(validationError);
+  const errors = validateAll(schema, document, rules, { maxErrors: MAX_ERRORS });
+  return errors.map((error) => abortedValidation(error) ?? validationError(error));
 }
 
 const lineCount = (text: string): number => text.split(/\r\n|[\r\n]/, MAX_LOCATED_LINES + 1).length;
