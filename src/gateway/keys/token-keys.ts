@@ -6,7 +6,7 @@ import { type TeamFacts, tokenTeamsOf } from '../../domain/identity/token-teams.
 import type { KnownToken, VerifiedTokens } from '../../domain/identity/verified-tokens.ts';
 import { unstoredKey } from '../../domain/keys/unstored-key.ts';
 import type { KeyGenerator, KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
-import { type EarlierSpend, startedOwner, startedOwners } from '../../domain/owners/started-owner.ts';
+import { type EarlierSpend, startedOwners } from '../../domain/owners/started-owner.ts';
 import type { Role } from '../../domain/role.ts';
 import { ALL_TEAMS, newTeam, type Team } from '../../domain/teams/team.ts';
 import { ALL_USERS, emailKeyOf, newUser, type User } from '../../domain/users/user.ts';
@@ -124,11 +124,10 @@ async function bearersOf(
     bySsoUserId.get(userId) ??
     (email === null ? undefined : byEmailKey.get(emailKeyOf(email))) ??
     null;
-  if (options.rules.createsUsers)
-    for (const identity of unresolved)
-      if (identity.userId !== null && identity.role !== 'proxy_admin' && knownUser(identity) === null)
-        // oxlint-disable-next-line no-await-in-loop -- two tokens may have one user
-        byId.set(identity.userId, await createdUser(identity.userId, identity, options));
+  if (options.rules.createsUsers) {
+    const missing = unresolved.filter((identity) => identity.role !== 'proxy_admin' && knownUser(identity) === null);
+    for (const [id, user] of await createdUsers(missing, options)) byId.set(id, user);
+  }
   return tokensWithUsers(found, knownUser);
 }
 
@@ -138,17 +137,34 @@ const tokensWithUsers = (
 ): readonly TokenWithUser[] =>
   [...found].map(([secretHash, token]) => ({ secretHash, token, user: userOf(token.identity) }));
 
-/** Creates the user of a token. Returns the stored user if another request created one with this id or email first. */
-async function createdUser(id: string, { email }: TokenIdentity, options: TokenKeyOptions): Promise<User> {
-  const { stores, earlierSpend, clock } = options;
-  const user = await startedOwner(earlierSpend, 'user', newUser({ email }, { id, now: clock.now(), by: id }));
+/**
+ * Creates the users of tokens. Returns them by the user id of the token: the stored user if another request or token
+ * created one with this id or email first.
+ */
+async function createdUsers(
+  identities: readonly TokenIdentity[],
+  { stores, earlierSpend, clock }: TokenKeyOptions,
+): Promise<ReadonlyMap<string, User>> {
+  // The first token of a user gives its email.
+  const drafted = [...Map.groupBy(identities, ({ userId }) => userId)].flatMap(([id, [first]]) =>
+    id === null ? [] : [newUser({ email: first?.email ?? null }, { id, now: clock.now(), by: id })],
+  );
+  const created = new Map<string, User>();
+  for (const user of await startedOwners(earlierSpend, 'user', drafted))
+    // oxlint-disable-next-line no-await-in-loop -- two users may have one email
+    created.set(user.id, await addedUser(user, stores));
+  return created;
+}
+
+/** Stores a new user. Returns the stored user if there is one with its id or email. */
+async function addedUser(user: User, { users }: TokenKeyOptions['stores']): Promise<User> {
   try {
-    await stores.users.add(user);
+    await users.add(user);
     return user;
   } catch (error) {
     if (!(error instanceof Conflict)) throw error;
-    const emails = [emailKeyOf(email)].filter((one) => one !== null);
-    const other = (await stores.users.find(id)) ?? (await stores.users.all({ ...ALL_USERS, emails }))[0];
+    const emails = [user.emailKey].filter((one) => one !== null);
+    const other = (await users.find(user.id)) ?? (await users.all({ ...ALL_USERS, emails }))[0];
     if (other === undefined) throw error;
     return other;
   }
