@@ -27,7 +27,7 @@ export const resetAllSpend = operation({
   name: 'resetAllSpend',
   access: spendResetter,
   async run(scope: Scope<SpendResetPlatform>, _input: undefined): Promise<SpendResets> {
-    await scope.platform.records.readable();
+    await scope.platform.records.spendStored();
     return { keys: await resetKeys(scope), teams: await resetTeams(scope) };
   },
 });

@@ -25,7 +25,7 @@ import { isAnyAdmin, refuseManagement, teamManager, teamReader, tenantAdmin } fr
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import { addWithBudgets, changeWithBudget } from './operation/owned-budgets.ts';
-import type { SpendPlatform, TeamLoggingPlatform, TeamPlatform } from './operation/platform.ts';
+import type { SpendResetPlatform, TeamLoggingPlatform, TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { resolveMembers, storeMembers, type WantedMember } from './operation/team-joining.ts';
 import {
@@ -285,7 +285,7 @@ export const updateTeam = operation({
   name: 'updateTeam',
   access: teamManager,
   async run(
-    scope: Scope<TeamLoggingPlatform & Pick<SpendPlatform, 'records'>>,
+    scope: Scope<TeamLoggingPlatform & Pick<SpendResetPlatform, 'records'>>,
     { id, patch, memberLimits }: NamedTeam & { readonly patch: TeamPatch; readonly memberLimits: LimitsPatch },
   ): Promise<TeamView> {
     const team = await managedTeam(scope, id);
@@ -295,7 +295,7 @@ export const updateTeam = operation({
       adminOnlyMetadataOfTeamPatch(team.metadata, patch) !== null;
     if (!isAdmin && needsProxyAdmin) throw refuseRightsOfTeam();
     // Waits until the records of earlier calls are committed, so that a new window does not count them.
-    if (patch.budgetLimits?.length) await scope.platform.records.readable();
+    if (patch.budgetLimits?.length) await scope.platform.records.spendStored();
     const authorship = authored(scope);
     const guarded = allowedGuardrails(scope, patch, { team: team.metadata, before: team.metadata, ofTeam: true });
     await assertInOrganization(scope, patchedTeam(team, guarded, authorship));

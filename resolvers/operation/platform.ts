@@ -135,7 +135,7 @@ export interface SpendPlatform extends KeyPlatform {
 /** Resets of spend. */
 export interface SpendResetPlatform {
   readonly stores: Pick<Stores, 'keys' | 'spend' | 'teams'>;
-  readonly records: Pick<RecordState, 'readable'>;
+  readonly records: Pick<RecordState, 'spendStored'>;
   readonly keyRing: Pick<KeyRing, 'evict'>;
   readonly ownedKeys: Pick<KeyRing, 'evictOwner'>;
   readonly clock: Clock;
@@ -151,7 +151,7 @@ export interface OwnerWindowPlatform {
 /** Budgets of providers, and the budget of all calls. */
 export interface ProviderBudgetPlatform {
   readonly stores: Pick<Stores, 'spend'>;
-  readonly records: Pick<RecordState, 'readable'>;
+  readonly records: Pick<RecordState, 'spendStored'>;
   readonly providerBudgets: () => ProviderBudgets;
   /** Budget of all calls; null for none. */
   readonly globalBudget: () => RouteBudget | null;

@@ -29,7 +29,7 @@ export async function windowBudgets(
     budget,
     ...budgetWindowOf({ scope, ids, duration: budget.duration }, now),
   }));
-  await records.readable();
+  await records.spendStored();
   // Spend is counted under the name of its window.
   const totals = await stores.spend.totalsOfOwners(
     'window',
