@@ -1,4 +1,10 @@
-import type { ShareRequest, Ledger, LedgerSnapshot, ShareAnswer } from '../../domain/admission/ledger.ts';
+import {
+  type Ledger,
+  LEDGER_LEASE_MS,
+  type LedgerSnapshot,
+  type ShareAnswer,
+  type ShareRequest,
+} from '../../domain/admission/ledger.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Scheduler } from '../../domain/scheduler.ts';
 import { withDeadline } from '../../domain/with-deadline.ts';
@@ -39,7 +45,10 @@ export interface ShareTiming {
 /** Shares of limits that this process holds in a ledger. */
 export interface Shares {
   readonly timing: ShareTiming;
-  /** Changes when the ledger is lost or has removed this process: shares of an earlier epoch are void. */
+  /**
+   * Changes when the ledger is lost or has removed this process, and when the lease of this process has ended: shares of
+   * an earlier epoch are void.
+   */
   epoch(): number;
   /** Whether the ledger is unavailable. This process then counts for itself. */
   isUnavailable(): boolean;
@@ -95,9 +104,12 @@ export function createShares({
     epoch: 1,
     losses: 0,
     sentMs: -Infinity,
+    /** Time at which the last answered request was sent. The lease is not shorter than from then on. */
+    renewedMs: -Infinity,
     lostMs: -Infinity,
     isSending: false,
     isStopped: false,
+    /** Whether the ledger knows this process, as far as this process knows. */
     hasJoined: false,
   };
   const rounds: Round[] = [];
@@ -113,10 +125,21 @@ export function createShares({
     if (!state.isStopped) changed(failure);
   }
 
+  /** The epoch. Begins a new one when this process was stalled for as long as its lease, before a call is admitted. */
+  function currentEpoch(): number {
+    const isStalled = clock.monotonicMs() - state.renewedMs >= LEDGER_LEASE_MS;
+    if (isStalled && state.hasJoined && !state.isUnavailable) {
+      state.epoch += 1;
+      state.hasJoined = false;
+    }
+    return state.epoch;
+  }
+
   /** Begins a new epoch when the ledger had removed this process: its shares are void. */
-  function noteMembership(isNew: boolean): void {
+  function noteMembership(isNew: boolean, sentMs: number): void {
     if (isNew && state.hasJoined) state.epoch += 1;
     state.hasJoined = true;
+    state.renewedMs = Math.max(state.renewedMs, sentMs);
   }
 
   async function sendAll(): Promise<void> {
@@ -138,7 +161,7 @@ export function createShares({
     try {
       const asks = holders.map((holder) => holder.nextRequest());
       const { shares, isNew } = await withTimeout(ledger.requestShares(process, asks), answerMs);
-      noteMembership(isNew);
+      noteMembership(isNew, sentMs);
       for (const [position, holder] of holders.entries()) {
         const [share, ask] = [shares[position], asks[position]];
         if (share !== undefined && ask !== undefined) holder.answer(share, ask, sentMs);
@@ -165,8 +188,9 @@ export function createShares({
   }
 
   async function probe(): Promise<void> {
+    const sentMs = clock.monotonicMs();
     try {
-      noteMembership((await withTimeout(ledger.requestShares(process, []), answerMs)).isNew);
+      noteMembership((await withTimeout(ledger.requestShares(process, []), answerMs)).isNew, sentMs);
     } catch (error) {
       onLoss(error);
       return;
@@ -202,10 +226,10 @@ export function createShares({
 
   return {
     timing,
-    epoch: () => state.epoch,
+    epoch: currentEpoch,
     isUnavailable: () => state.isUnavailable,
     isAnswerValid: (epoch) =>
-      epoch === state.epoch ||
+      epoch === currentEpoch() ||
       (state.isUnavailable && epoch === state.epoch - 1 && clock.monotonicMs() - state.lostMs < ANSWER_VALID_MS),
     requestShare: (holder) => (state.isUnavailable ? Promise.resolve() : queue(holder)),
     watch(holder) {

@@ -158,6 +158,32 @@ describe('shares of limits', () => {
     expect(await admitted(processP.limits, slots(3), 1)).toHaveLength(0);
   });
 
+  it('that are unused admit no call after a stall as long as the lease', async () => {
+    const [processP, processQ] = [aProcess('p', FOR_EIGHT_CALLS), aProcess('q', FOR_EIGHT_CALLS)];
+    const budgets = [processP, processQ].map(({ shares }) =>
+      createMemoryAdmission({ totals: new SharedTotals().process(), shares, clock, failed: () => {} }),
+    );
+    async function reserved(position: number, count: number): Promise<number> {
+      let passed = 0;
+      for (let call = 0; call < count; call += 1) {
+        const deciding = budgets[position]?.reserve([{ counter: 'key:a', limit: 64n, amount: 1n, refused: 'at' }]);
+        await vi.advanceTimersByTimeAsync(1);
+        if ((await deciding)?.kind === 'reserved') passed += 1;
+      }
+      return passed;
+    }
+    await admitted(processP.limits, slots(64), 1);
+    await reserved(0, 1);
+    expect(ledger.shareOf('p', SLOTS)).toBeGreaterThan(1n);
+    expect(ledger.shareOf('p', 'key:a')).toBeGreaterThan(1n);
+    // No timer of `p` fires meanwhile, so that it sends no heartbeat before its next call.
+    ledger.nowMs += LEDGER_LEASE_MS;
+    expect(await admitted(processQ.limits, slots(64), 65)).toHaveLength(64);
+    expect(await reserved(1, 65)).toBe(64);
+    expect(await admitted(processP.limits, slots(64), 1)).toHaveLength(0);
+    expect(await reserved(0, 1)).toBe(0);
+  });
+
   it('are local while the ledger is unavailable: each process admits at most the limit, and reports its calls later', async () => {
     const [processP, processQ] = [aProcess('p'), aProcess('q')];
     expect(await admitted(processP.limits, requests(10), 4)).toHaveLength(4);
