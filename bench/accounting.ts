@@ -74,6 +74,7 @@ function limitedKey(number: number): VirtualKey {
   const team = `team-${number % TEAMS}`;
   const user = `user-${number}`;
   const spentBefore = ZERO_USD;
+  const createdAt = new Date(0);
   return aKey({
     hash: keyGenerator.hash(secretOf(number)),
     alias: `key-${number}`,
@@ -84,8 +85,17 @@ function limitedKey(number: number): VirtualKey {
     metadata: { model_rpm_limit: { m: MANY }, model_tpm_limit: { m: MANY } },
     owners: {
       budget: null,
-      user: { id: user, role: null, models: [], limits: LIMITS, spentBefore },
-      team: { id: team, blocked: false, models: [], modelAliases: {}, metadata: {}, limits: LIMITS, spentBefore },
+      user: { id: user, createdAt, role: null, models: [], limits: LIMITS, spentBefore },
+      team: {
+        id: team,
+        createdAt,
+        blocked: false,
+        models: [],
+        modelAliases: {},
+        metadata: {},
+        limits: LIMITS,
+        spentBefore,
+      },
       member: { role: 'user', models: [], limits: LIMITS, hasOwnLimits: true },
       organization: { id: `organization-${number % 10}`, models: [], limits: LIMITS },
       project: { id: `project-${number % TEAMS}`, blocked: false, models: [], tags: [], metadata: {}, limits: LIMITS },

@@ -2,7 +2,7 @@ import type { JsonObject } from '../src/domain/json-object.ts';
 import { Conflict, Forbidden, NotFound } from '../src/domain/errors.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import { nullIfBlank } from '../src/domain/optional-text.ts';
-import { startedOwner } from '../src/domain/owners/started-owner.ts';
+import { startedMembers, startedOwner } from '../src/domain/owners/started-owner.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import { defaultsOfUsers } from '../src/domain/settings/row-defaults.ts';
@@ -76,17 +76,16 @@ export const createUser = operation({
     ownedKeys.evictOwner({ kind: 'userId', id: user.id });
     const teams = teamIds.length === 0 ? [] : await stores.teams.findMany(teamIds);
     const stamps = newStamps(authorship);
-    await stores.teamMembers.add(
-      ...teams.map((team) => ({
-        id: ids.uuid(),
-        teamId: team.id,
-        userId: user.id,
-        role: 'user' as const,
-        budgetId: null,
-        spentBefore: null,
-        ...stamps,
-      })),
-    );
+    const members = teams.map((team) => ({
+      id: ids.uuid(),
+      teamId: team.id,
+      userId: user.id,
+      role: 'user' as const,
+      budgetId: null,
+      spentBefore: null,
+      ...stamps,
+    }));
+    await stores.teamMembers.add(...(await startedMembers(scope.platform.earlierSpend, members)));
     if (key === null) return { user, key: null };
     return { user, key: await issueKey(scope, { ...key, userId: user.id, role: user.role }) };
   },

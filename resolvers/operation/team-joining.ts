@@ -1,13 +1,14 @@
-import { type BudgetPatch, newBudget } from '../../src/domain/budgets/budget.ts';
+import { type Budget, type BudgetPatch, newBudget } from '../../src/domain/budgets/budget.ts';
 import { setsLimits } from '../../src/domain/budgets/limits.ts';
 import { Conflict } from '../../src/domain/errors.ts';
 import { nullIfBlank } from '../../src/domain/optional-text.ts';
-import { startedOwner } from '../../src/domain/owners/started-owner.ts';
+import { startedMembers, startedOwner } from '../../src/domain/owners/started-owner.ts';
 import { newStamps } from '../../src/domain/row-store.ts';
 import type { MemberRole, TeamMember } from '../../src/domain/teams/member.ts';
 import type { Team } from '../../src/domain/teams/team.ts';
 import { newUser, type User } from '../../src/domain/users/user.ts';
 import { authored } from './authored.ts';
+import { callerOf } from './operation.ts';
 import { findNamedUser, type UserName } from './named-users.ts';
 import { addWithBudgets } from './owned-budgets.ts';
 import type { TeamPlatform } from './platform.ts';
@@ -77,22 +78,27 @@ export async function resolveMembers(
   return resolved;
 }
 
-/** Stores users as members of a team. The users must not be members yet. */
+/**
+ * Stores users as members of a team. The users must not be members yet. Their spend in the team starts at zero, except
+ * that of the user `keptUserId`, which may have been a member before.
+ */
 export async function storeMembers(
   scope: Scope<TeamPlatform>,
   team: Team,
   resolved: readonly ResolvedMember[],
+  keptUserId: string | null = null,
 ): Promise<JoinedUsers> {
   const { stores, ids, ownedKeys } = scope.platform;
   const authorship = authored(scope);
-  const members: TeamMember[] = [];
+  const drafted: TeamMember[] = [];
+  const budgets: Budget[] = [];
   for (const [position, { user, role, limits }] of resolved.entries()) {
     const budget = setsLimits(limits) ? newBudget(limits, { ...authorship, id: ids.uuid() }) : null;
-    if (budget !== null) await stores.budgets.add(budget);
+    if (budget !== null) budgets.push(budget);
     // Times differ by one ms, so that lists by time keep the order of the members.
     const now = new Date(authorship.now.getTime() + position);
     const stamps = newStamps({ ...authorship, now });
-    members.push({
+    drafted.push({
       id: ids.uuid(),
       teamId: team.id,
       userId: user.id,
@@ -102,7 +108,10 @@ export async function storeMembers(
       ...stamps,
     });
   }
-  const created = members.flatMap(({ budgetId }) => budgetId ?? []);
+  const started = await startedMembers(scope.platform.earlierSpend, drafted);
+  const members = started.map((member) => (member.userId === keptUserId ? { ...member, spentBefore: null } : member));
+  if (budgets.length > 0) await stores.budgets.add(...budgets);
+  const created = budgets.map(({ id }) => id);
   await addWithBudgets(scope, created, () => stores.teamMembers.add(...members));
   const users = resolved.map(({ user }) => user);
   for (const { id } of users) ownedKeys.evictOwner({ kind: 'userId', id });
@@ -120,5 +129,8 @@ export async function addMembers(
 ): Promise<JoinedUsers> {
   const present = await scope.platform.stores.teamMembers.all({ teamIds: [team.id], userIds: null });
   const userIds = present.map(({ userId }) => userId);
-  return storeMembers(scope, team, await resolveMembers(scope, wanted, userIds));
+  const resolved = await resolveMembers(scope, wanted, userIds);
+  // Only a proxy administrator may reset the spend of its own user.
+  const { role, userId } = callerOf(scope);
+  return storeMembers(scope, team, resolved, role === 'proxy_admin' ? null : userId);
 }

@@ -92,12 +92,14 @@ for (const engine of ENGINES)
       const left = async () => [
         await spend.totalsOfEarlierOwners('team', ['team', 'none']),
         await spend.totalsOfEarlierOwners('user', ['user', 'other']),
+        await spend.totalsOfEarlierOwners('member', [memberId('team', 'user'), memberId('user', 'team')]),
       ];
       const ofUsers = new Map([
         ['user', 1_001_010n],
         ['other', 10_000n],
       ]);
-      const expected = [new Map([['team', 1_000_110n]]), ofUsers];
+      const ofMembers = new Map([[memberId('team', 'user'), 1_000_010n]]);
+      const expected = [new Map([['team', 1_000_110n]]), ofUsers, ofMembers];
       expect(await left()).toEqual(expected);
       await stores.calls.unfold();
       expect(await left()).toEqual(expected);

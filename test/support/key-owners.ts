@@ -32,13 +32,18 @@ export function someOwners({
   readonly hasOwnLimits?: boolean;
 }): KeyOwners {
   const limits = (limitFields: GivenLimits): CountedLimits => ({ ...NO_LIMITS, spentBefore: null, ...limitFields });
+  const createdAt = new Date(0);
   return {
-    user: user === undefined ? null : { id: 'u', role: null, models: [], limits: limits(user), spentBefore: ZERO_USD },
+    user:
+      user === undefined
+        ? null
+        : { id: 'u', role: null, models: [], limits: limits(user), createdAt, spentBefore: ZERO_USD },
     team:
       team === undefined
         ? null
         : {
             id: 't',
+            createdAt,
             blocked: false,
             models: [],
             modelAliases: {},

@@ -32,7 +32,10 @@ export function budgetWindowOf(
     duration,
   }: {
     readonly scope: WindowScope | 'batch_tokens';
-    /** Ids of the budget in its scope, e.g. the hash of a key and a model; empty for `global`. */
+    /**
+     * Ids of the budget in its scope: the hash of a key and a model, or a team, a model and the creation of the team in
+     * Unix ms; empty for `global`.
+     */
     readonly ids: readonly string[];
     readonly duration: string | null;
   },

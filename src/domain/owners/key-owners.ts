@@ -15,6 +15,8 @@ interface UserRights {
   readonly limits: Limits;
   /** Budgets of single models; absent for none. */
   readonly modelMaxBudget?: JsonObject;
+  /** Time of its creation. Budgets of models do not count the calls of an earlier user with its id. */
+  readonly createdAt: Date;
   /** Its total spend at the start of its budget window. */
   readonly spentBefore: Usd;
 }
@@ -34,6 +36,8 @@ interface TeamRights {
   /** Contains the limits of single models. */
   readonly metadata: JsonObject;
   readonly limits: Limits;
+  /** Time of its creation. Budgets of models do not count the calls of an earlier team with its id. */
+  readonly createdAt: Date;
   /** Its total spend at the start of its budget window. */
   readonly spentBefore: Usd;
   /** Budgets of further windows; absent for none. */

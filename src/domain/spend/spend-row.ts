@@ -70,6 +70,9 @@ export type SummedKind = Exclude<Spender, 'key'>;
 /** Owners of keys. */
 export type KeyOwnerKind = Exclude<SummedKind, 'tag' | 'end_user' | 'window'>;
 
+/** Owners whose spend starts at zero when they are created. */
+export type StartedKind = Extract<KeyOwnerKind, 'team' | 'user' | 'member'>;
+
 /** A key, an owner of keys, or a label of calls. */
 export type CountedKind = Exclude<Spender, 'window'>;
 
@@ -119,7 +122,7 @@ export interface SpendStore {
    * The part of `totalsOfOwners` that earlier owners with these ids left: the spend of deleted keys, and of the keys of
    * signed tokens. Read it before an owner is created.
    */
-  totalsOfEarlierOwners(kind: 'team' | 'user', ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
+  totalsOfEarlierOwners(kind: StartedKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
   /**
    * Exact spend of each key, owner or label in calls that started at or after its `from`; otherwise as
    * `totalsOfOwners`. A key, owner or label without such calls is absent.

@@ -71,12 +71,11 @@ export function createWindowBudgets(
   /** A list with the window of a budget; empty without a limit, and for a negative limit. */
   function windowBudgetIn(
     { limit, duration }: RouteBudget,
-    about: Pick<WindowBudget, 'scope' | 'owner' | 'text'> & { readonly model?: string },
+    about: Pick<WindowBudget, 'scope' | 'owner' | 'text'> & { readonly within?: readonly string[] },
   ): readonly WindowBudget[] {
     if (limit === null || limit < 0n) return NONE;
-    const { scope, owner, text, model } = about;
-    const idsOfOwner = model === undefined ? [owner] : [owner, model];
-    const ids = scope === 'global' ? [] : idsOfOwner;
+    const { scope, owner, text, within = [] } = about;
+    const ids = scope === 'global' ? [] : [owner, ...within];
     const window = budgetWindowOf({ scope, ids, duration }, now());
     return [{ scope, owner, window, counter: windowCounter(window), limit, duration, text }];
   }
@@ -86,9 +85,15 @@ export function createWindowBudgets(
     {
       scope,
       owner,
+      createdAt,
       subject,
       model,
-    }: Pick<WindowBudget, 'scope' | 'owner'> & { readonly subject: string; readonly model: string },
+    }: Pick<WindowBudget, 'scope' | 'owner'> & {
+      /** Creation of an owner whose id may be used again: a later owner with the id has other windows. */
+      readonly createdAt?: Date;
+      readonly subject: string;
+      readonly model: string;
+    },
   ): readonly WindowBudget[] {
     if (budgets === null || budgets === undefined || !Object.hasOwn(budgets, model)) return NONE;
     const budget = readRouteBudget((budgets as JsonObject)[model]);
@@ -96,7 +101,7 @@ export function createWindowBudgets(
     return windowBudgetIn(budget, {
       scope,
       owner,
-      model,
+      within: createdAt === undefined ? [model] : [model, String(createdAt.getTime())],
       text: () => `${subject}, exceeded budget for model=${model}`,
     });
   }
@@ -122,7 +127,8 @@ export function createWindowBudgets(
   function ofUser({ owners }: VirtualKey, model: string): readonly WindowBudget[] {
     const user = owners?.user;
     if (!user?.modelMaxBudget) return NONE;
-    const about = { scope: 'model_per_user', owner: user.id, subject: `LiteLLM User: ${user.id}`, model } as const;
+    const { id, createdAt } = user;
+    const about = { scope: 'model_per_user', owner: id, createdAt, subject: `LiteLLM User: ${id}`, model } as const;
     return ofModel(user.modelMaxBudget, about);
   }
 
@@ -131,7 +137,8 @@ export function createWindowBudgets(
     const team = owners?.team;
     const budgets = team?.metadata['model_max_budget'];
     if (!team || typeof budgets !== 'object') return NONE;
-    const about = { scope: 'model_per_team', owner: team.id, subject: `LiteLLM Team: ${team.id}`, model } as const;
+    const { id, createdAt } = team;
+    const about = { scope: 'model_per_team', owner: id, createdAt, subject: `LiteLLM Team: ${id}`, model } as const;
     return ofModel(budgets, about);
   }
 

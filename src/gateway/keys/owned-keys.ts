@@ -117,6 +117,7 @@ async function ownersOf(
       models: user.models,
       limits: limitsOf(user),
       ...(Object.keys(user.modelMaxBudget).length === 0 ? {} : { modelMaxBudget: user.modelMaxBudget }),
+      createdAt: user.createdAt,
       spentBefore: user.spentBefore ?? ZERO_USD,
     },
     team: team && {
@@ -126,6 +127,7 @@ async function ownersOf(
       modelAliases: team.modelAliases,
       metadata: team.metadata,
       limits: limitsOf(team),
+      createdAt: team.createdAt,
       spentBefore: team.spentBefore ?? ZERO_USD,
       ...(windows.length === 0 ? {} : { windows }),
     },

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { memberId } from '../../domain/admission/counters.ts';
 import type { Usd } from '../../domain/money.ts';
-import type { KeyOwnerKind, SpendStore, SummedKind } from '../../domain/spend/spend-row.ts';
+import type { KeyOwnerKind, SpendStore, StartedKind, SummedKind } from '../../domain/spend/spend-row.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { elementsOf, textsIn, tuplesIn } from '../database/rows.ts';
@@ -78,8 +78,8 @@ export function ownedKeys(flavour: Flavour, kind: KeyOwnerKind, ids: readonly st
   );
 }
 
-/** Keys that teams or users leave at their deletion, in the columns of `ownedKeys`. */
-const earlierKeys = (flavour: Flavour, kind: 'team' | 'user', ids: readonly string[]): RawBuilder<unknown> => {
+/** Keys that owners leave at their deletion, in the columns of `ownedKeys`. */
+const earlierKeys = (flavour: Flavour, kind: StartedKind, ids: readonly string[]): RawBuilder<unknown> => {
   const deleted = sql`(select hash, team_id, user_id from virtual_key where deleted_at is not null) deleted_key`;
   return sql`
     ${ownedKeysIn(deleted, kind, { flavour, ids })}
@@ -148,7 +148,7 @@ export const createTotalsOf =
     return readSums(database, kind, { relations, totals: totalsOfOwned(flavour) });
   };
 
-/** The spend that earlier teams or users with these ids left, including the call log. */
+/** The spend that earlier owners with these ids left, including the call log. */
 export const createTotalsOfEarlierOwners =
   (database: Database): SpendStore['totalsOfEarlierOwners'] =>
   (kind, ids) => {

@@ -16,7 +16,10 @@ beforeAll(async () => {
     team_id_upsert: true,
   };
   calls = await startOwnerCalls(
-    { general_settings: { enable_jwt_auth: true, litellm_jwtauth } },
+    {
+      general_settings: { enable_jwt_auth: true, litellm_jwtauth },
+      litellm_settings: { default_internal_user_params: { available_teams: ['open'] } },
+    },
     tokenEnvironment(issuer),
   );
 });
@@ -71,6 +74,81 @@ it.each([
     }
   },
 );
+
+const MODEL_BUDGET = { priced: { budget_limit: 1, time_period: '30d' } };
+const joining = { member: { user_id: 'mia', role: 'user' } };
+
+/** Owners that are replaced, with the draft of a key whose budget admits one call of 1 USD. */
+const REPLACED: readonly (readonly [string, object, () => Promise<unknown>, () => Promise<unknown>])[] = [
+  [
+    'a member of a team that is created again',
+    { team_id: 'club', user_id: 'mia' },
+    async () => {
+      await calls.manage('/team/new', { team_id: 'club', team_member_budget: 1 });
+      await calls.manage('/team/member_add', { team_id: 'club', ...joining });
+    },
+    () => CREATED.team.remove('club'),
+  ],
+  [
+    'a member that is created with its team',
+    { team_id: 'founded', user_id: 'mia' },
+    () =>
+      calls.manage('/team/new', {
+        team_id: 'founded',
+        team_member_budget: 1,
+        members_with_roles: [{ user_id: 'mia', role: 'user' }],
+      }),
+    () => CREATED.team.remove('founded'),
+  ],
+  [
+    'a member whose user is created again',
+    { team_id: 'lasting', user_id: 'noa' },
+    () => calls.manage('/user/new', { user_id: 'noa', auto_create_key: false, teams: ['lasting'] }),
+    () => CREATED.user.remove('noa'),
+  ],
+  [
+    'a member that joins again',
+    { team_id: 'lasting', user_id: 'mia' },
+    () => calls.manage('/team/member_add', { team_id: 'lasting', ...joining }),
+    () => calls.manage('/team/member_delete', { team_id: 'lasting', user_id: 'mia' }),
+  ],
+  [
+    'a model of a team',
+    { team_id: 'modelled' },
+    () => calls.manage('/team/new', { team_id: 'modelled', metadata: { model_max_budget: MODEL_BUDGET } }),
+    () => CREATED.team.remove('modelled'),
+  ],
+  [
+    'a model of a user',
+    { user_id: 'ole' },
+    () => calls.manage('/user/new', { user_id: 'ole', auto_create_key: false, model_max_budget: MODEL_BUDGET }),
+    () => CREATED.user.remove('ole'),
+  ],
+];
+
+it.each(REPLACED)('%s does not have the spend of an earlier one', async (_case, draft, create, remove) => {
+  await calls.app.call('POST', '/team/new', { team_id: 'lasting', team_member_budget: 1 });
+  for (let round = 1; round <= 2; round += 1) {
+    await create();
+    const key = await calls.newKey(draft);
+    expect([round, (await calls.chat(key)).status]).toEqual([round, 200]);
+    expect([round, (await calls.chat(key)).status]).toEqual([round, 422]);
+    await remove();
+  }
+});
+
+it('a user who leaves a team and adds itself again has its earlier spend in the team', async () => {
+  await calls.manage('/team/new', { team_id: 'open', team_member_budget: 1 });
+  const { key: own } = await calls.manage('/user/new', { user_id: 'pia' });
+  const body = { team_id: 'open', member: { user_id: 'pia', role: 'user' } };
+  for (const status of [200, 422]) {
+    const joined = await calls.app.call('POST', '/team/member_add', body, { authorization: `Bearer ${String(own)}` });
+    expect(joined.status).toBe(200);
+    const key = await calls.newKey({ team_id: 'open', user_id: 'pia' });
+    expect((await calls.chat(key)).status).toBe(status);
+    await calls.manage('/team/member_delete', { team_id: 'open', user_id: 'pia' });
+  }
+});
 
 it('a user and a team that a token creates again do not have the spend of the earlier ones', async () => {
   const key = await token({ sub: 'eva', teams: ['made'] });
