@@ -174,6 +174,22 @@ export function ledgerSuite(
         expect(granted).toEqual(asks.map(({ need }) => need));
       }));
 
+    it.each([
+      ['a NUL', '\0'],
+      ['a lone surrogate', '\ud800'],
+      ['a quote', `'"\\`],
+    ])('accepts names of counters with %s', (_what, text) =>
+      withLedger(async ({ ledger, prefix }) => {
+        const spend = anAsk({ counter: `${prefix}${text}`, kind: 'spend', base: { value: 8n, version: 0 } });
+        const other = anAsk({ counter: `${prefix}other` });
+        expect(await ledger.ask('p', [spend, other])).toMatchObject([{ known: true, left: 2n }, { left: 10n }]);
+        expect(await ledger.ask('p', [{ ...spend, stored: 1n, held: 1n, base: null }])).toMatchObject([
+          { known: true },
+        ]);
+        expect(await ledger.snapshot('q', [spend.counter])).toEqual([{ version: 1, stored: 1n }]);
+      }),
+    );
+
     it.each(Array.from({ length: 10 }, (_, seed) => [seed + 1]))(
       'answers as the ledger in memory does, seed %i',
       (seed) =>

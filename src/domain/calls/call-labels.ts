@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json-object.ts';
 import { InvalidInput } from '../errors.ts';
+import { storable } from '../storable.ts';
 import { MAX_VALUE_BYTES, truncateText } from '../traces/truncate.ts';
 
 /** Labels that a caller sets on its call, as span attributes under the names that other tracers use. */
@@ -16,11 +17,11 @@ const MAX_TAGS = 64;
 const MAX_TAG_CHARACTERS = 256;
 
 /**
- * Tags as one label. Throws InvalidInput when the tags are too many or too long. They are not truncated like other
+ * Tags as one label, as `storable` returns them. Throws InvalidInput when the tags are too many or too long. They are not truncated like other
  * labels, because spend is counted for each tag.
  */
 function tagsLabel(tags: readonly string[]): string {
-  const distinct = [...new Set(tags)];
+  const distinct = [...new Set(tags.map(storable))];
   const refuse = (message: string): never => {
     throw new InvalidInput(message, [{ path: ['body', 'tags'], rule: 'too_long', message }]);
   };
@@ -48,7 +49,10 @@ export function withTags(labels: CallLabels | undefined, further: readonly strin
   return { ...labels, [TAGS]: tagsLabel(tags) };
 }
 
-/** The labels of a call; undefined without any. Throws InvalidInput for too many or too long tags. */
+/**
+ * The labels of a call; undefined without any. Session, end user and tags are as `storable` returns them, because
+ * budgets and stored spend are counted under one name. Throws InvalidInput for too many or too long tags.
+ */
 export function callLabels(sent: {
   readonly session: string | null;
   readonly endUser: string | null;
@@ -57,8 +61,8 @@ export function callLabels(sent: {
 }): CallLabels | undefined {
   const { session, endUser, tags, metadata } = sent;
   const labels: Record<string, string> = {};
-  if (session !== null) labels[SESSION] = session;
-  if (endUser !== null) labels[END_USER] = endUser;
+  if (session !== null) labels[SESSION] = storable(session);
+  if (endUser !== null) labels[END_USER] = storable(endUser);
   if (tags.length > 0) labels[TAGS] = tagsLabel(tags);
   if (Object.keys(metadata).length > 0) labels[METADATA] = JSON.stringify(metadata);
   const all = Object.entries(labels);

@@ -8,6 +8,7 @@ import {
   spareDivisor,
 } from '../../domain/admission/ledger.ts';
 import { RATE_WINDOW_MS } from '../../domain/admission/rate-limits.ts';
+import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { textsIn } from '../database/rows.ts';
 
@@ -65,10 +66,10 @@ export function createDatabaseLedger({ flavour, inFlight, writer }: Database): L
         const found = await sql<{ name: string; version: string; stored: string }>`
           select name, coalesce(state::jsonb->>'v', '0') as version, coalesce((
             select sum(value::numeric) from jsonb_each_text(state::jsonb->'c') where key <> ${process}), 0)::text as stored
-          from admission_counter where name in ${textsIn(flavour, counters)}`.execute(writer());
+          from admission_counter where name in ${textsIn(flavour, counters.map(storable))}`.execute(writer());
         const byName = new Map(found.rows.map((row) => [row.name, row]));
         return counters.map((name): LedgerSnapshot => {
-          const { version = '0', stored = '0' } = byName.get(name) ?? {};
+          const { version = '0', stored = '0' } = byName.get(storable(name)) ?? {};
           return { version: Number(version), stored: BigInt(stored) };
         });
       }),
@@ -84,7 +85,7 @@ export function createDatabaseLedger({ flavour, inFlight, writer }: Database): L
 /** A share request as JSON. Amounts are texts, because JSON numbers may be rounded. */
 const encoded = (ask: ShareRequest, position: number) => ({
   position: `${position}`,
-  counter: ask.counter,
+  counter: storable(ask.counter),
   kind: ask.kind,
   limit: `${ask.limit}`,
   held: `${ask.held}`,

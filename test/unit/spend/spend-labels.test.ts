@@ -25,6 +25,16 @@ it('a user agent is truncated to 256 characters', () => {
   expect(spendLabels(labels(['a']), 'u'.repeat(300)).tags.at(-1)).toBe(`User-Agent: ${'u'.repeat(256)}`);
 });
 
+it('labels have replacement characters for characters that no store accepts', () => {
+  const sent = { session: 's\0', endUser: 'u\ud800', tags: ['t\0', 't\u{FFFD}'], metadata: {} };
+  expect(spendLabels(callLabels(sent), undefined)).toEqual({
+    endUser: 'u\u{FFFD}',
+    sessionId: 's\u{FFFD}',
+    tags: ['t\u{FFFD}'],
+  });
+  expect(withTags(undefined, ['k\0'])).toEqual({ 'tag.tags': '["k\u{FFFD}"]' });
+});
+
 const numbered = (count: number, length = 3): string[] =>
   Array.from({ length: count }, (_, index) => String(index).padStart(length, 't'));
 
@@ -33,7 +43,7 @@ it('a call may have 64 tags of 256 characters, and no more or longer ones', () =
   expect(() => labels(numbered(65))).toThrow('A call has at most 64 tags');
   expect(() => labels(['t'.repeat(257)])).toThrow('A tag has at most 256 characters.');
   // JSON has six bytes for each of these characters.
-  expect(() => labels(Array.from({ length: 64 }, (_, index) => `${index}${'\u{0}'.repeat(200)}`))).toThrow(
+  expect(() => labels(Array.from({ length: 64 }, (_, index) => `${index}${'\u{1}'.repeat(200)}`))).toThrow(
     '65536 bytes',
   );
 });
