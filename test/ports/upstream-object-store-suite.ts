@@ -72,6 +72,21 @@ export function upstreamObjectStoreSuite(engine: Engine): void {
       expect((await objects.find('file-1'))?.shown).toEqual({ status: 'processed' });
     });
 
+    it('finds no object by texts that no store accepts, and stores such texts with replacement characters', async () => {
+      for (const text of ['a\0', '\ud800']) {
+        expect(await objects.find(text)).toBeNull();
+        expect(await ids(ALL, { after: text })).toEqual([]);
+        expect(await ids(ALL, { purpose: text })).toEqual([]);
+        await objects.saveState(text, {});
+        await objects.remove(text, new Date());
+      }
+      await objects.add(anObject({ upstreamId: 'up\0', purpose: 'p\ud800' }));
+      const stored = anObject({ upstreamId: 'up\u{FFFD}', purpose: 'p\u{FFFD}' });
+      expect(await objects.find('file-1')).toEqual(stored);
+      expect(await objects.findAtUpstream('deployment-1', ['up\0'])).toEqual([stored]);
+      expect(await ids(ALL, { purpose: 'p\ud800' })).toEqual(['file-1']);
+    });
+
     it('finds a removed object only by its upstream id', async () => {
       await objects.add(anObject());
       await objects.remove('file-1', new Date());

@@ -2,7 +2,7 @@ import type { FilterQuery } from '@mikro-orm/core';
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import type { Visibility } from '../../domain/caller.ts';
 import type { ObjectPage, UpstreamObject, UpstreamObjectStore } from '../../domain/upstream-objects/upstream-object.ts';
-import { storableOrNull } from '../../domain/storable.ts';
+import { storable, storableOrNull } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { type Plain, plainValues } from '../database/plain-values.ts';
 import { afterPlace } from '../database/row-store.ts';
@@ -51,9 +51,9 @@ async function listObjects(
   { kind, purpose, after, limit, oldestFirst }: ObjectPage,
 ): Promise<readonly UpstreamObjectEntity[]> {
   const conditions: ObjectWhere[] = [{ kind, removedAt: null }, visibleTo(visibility)];
-  if (purpose !== null) conditions.push({ purpose });
+  if (purpose !== null) conditions.push({ purpose: storable(purpose) });
   if (after !== null) {
-    const last = await em.findOne(UpstreamObjectEntity, { id: after }, CURRENT);
+    const last = await em.findOne(UpstreamObjectEntity, { id: storable(after) }, CURRENT);
     if (last === null) return [];
     conditions.push(afterPlace('createdAt', [last.createdAt, last.id], !oldestFirst));
   }
@@ -68,24 +68,28 @@ export function createUpstreamObjectStore({ orm, find, change, addIfNew }: Datab
   const read = (entity: UpstreamObjectEntity): UpstreamObject => objectOf(plain(entity));
   const changeOne = (id: string, changed: Partial<Pick<UpstreamObjectEntity, 'shown' | 'removedAt'>>): Promise<void> =>
     change(async (em) => {
-      const entity = await em.findOne(UpstreamObjectEntity, { id });
+      const entity = await em.findOne(UpstreamObjectEntity, { id: storable(id) });
       if (entity !== null) Object.assign(entity, changed);
     });
 
   return {
-    async add({ owner, userId, labels = null, calls = null, ...object }) {
-      const user = { userId: storableOrNull(userId ?? null) };
-      const values = { ...object, ...ownerProperties(owner), ...user, labels, calls, removedAt: null };
+    async add({ owner, userId, upstreamId, purpose, labels = null, calls = null, ...object }) {
+      const texts = {
+        upstreamId: storable(upstreamId),
+        purpose: storableOrNull(purpose),
+        userId: storableOrNull(userId ?? null),
+      };
+      const values = { ...object, ...ownerProperties(owner), ...texts, labels, calls, removedAt: null };
       await addIfNew((em) => em.create(UpstreamObjectEntity, values));
     },
     find: (id) =>
       find(async (em) => {
-        const entity = await em.findOne(UpstreamObjectEntity, { id, removedAt: null }, CURRENT);
+        const entity = await em.findOne(UpstreamObjectEntity, { id: storable(id), removedAt: null }, CURRENT);
         return entity && read(entity);
       }),
     findAtUpstream: (deploymentId, upstreamIds) =>
       find(async (em) => {
-        const where = { deploymentId, upstreamId: { $in: [...upstreamIds] } };
+        const where = { deploymentId, upstreamId: { $in: upstreamIds.map(storable) } };
         return (await em.find(UpstreamObjectEntity, where, CURRENT)).map(read);
       }),
     saveState: (id, shown) => changeOne(id, { shown }),
