@@ -159,6 +159,29 @@ export function traceRemovalSuite(engine: Engine): void {
       expect(await everything()).not.toContain('later');
     });
 
+    it.each([
+      ['a NUL', 'a\0b'],
+      ['a lone surrogate', 'a\ud800b'],
+    ])('stores, redacts and removes a trace whose ids have %s', async (_what, id) => {
+      const [storedId, otherId] = ['a\u{FFFD}b', 'a\u{FFFD}c'];
+      const key = { traceId: id, traceRef: traceRefOf(TEAM_KEY, storedId) };
+      await traces.ingest([{ owner: TEAM_KEY, spans: [{ ...secretSpan, traceId: id, spanId: id }] }]);
+      const [grown] = await traces.ingest([
+        {
+          owner: TEAM_KEY,
+          spans: [id, otherId].map((one) => ({ ...secretSpan, traceId: id, spanId: one, requestId: id })),
+        },
+      ]);
+      expect(grown).toMatchObject({ traceId: storedId, traceRef: key.traceRef, spanCount: 2 });
+      expect((await traces.findSpan([key], id))?.spanId).toBe(storedId);
+      expect((await traces.redact([key], new Date(START_MS))).map(({ traceId: redacted }) => redacted)).toEqual([
+        storedId,
+      ]);
+      expect(await everything()).not.toContain('secret');
+      expect(await traces.remove([key])).toBe(1);
+      expect(await traces.remove([{ traceId: 'a', traceRef: id }])).toBe(0);
+    });
+
     it('removes and redacts traces of one body concurrently', async () => {
       const several = [1, 2, 3, 4, 5].map((trace) => ({ trace, span: 1, says: `said-${trace}` }));
       await traces.ingestExport(TEAM_KEY, exportOf(...several));

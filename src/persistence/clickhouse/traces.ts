@@ -157,7 +157,7 @@ export async function openClickHouseTraces(
         {
           ids: traces.map(({ traceId }) => storable(traceId)),
           refs: traces.map(({ traceRef }) => traceRef),
-          id: spanId,
+          id: storable(spanId),
         },
       );
       return (await withPayloads(client, found.map(spanNumbers)))[0] ?? null;

@@ -1,6 +1,7 @@
 import type { Owner } from '../../domain/caller.ts';
 import type { ExportBody, PackedExport } from '../../domain/traces/packed.ts';
 import type { Span, SpanBatch } from '../../domain/traces/span.ts';
+import { storable } from '../../domain/storable.ts';
 import { payloadText, spanRows, type SpanRows, spansOfRows } from '../../domain/traces/span-rows.ts';
 import { labelsIn } from '../../domain/traces/trace-labels.ts';
 import { type TraceIdentity, tallyOf, type TraceSummary, type TraceTally } from '../../domain/traces/trace.ts';
@@ -33,11 +34,11 @@ export function jobOf(
   return { parts, body, startsNewTraces, rows, bytes };
 }
 
-const identityOf = (owner: Owner, traceId: string): TraceIdentity => ({
-  traceId,
-  traceRef: traceRefOf(owner, traceId),
-  owner,
-});
+/** Identity of a trace. Its id is as the store returns it, so that later spans find the stored trace. */
+function identityOf(owner: Owner, sentId: string): TraceIdentity {
+  const traceId = storable(sentId);
+  return { traceId, traceRef: traceRefOf(owner, traceId), owner };
+}
 
 /** Encodes spans with their payloads. Throws InvalidInput for values that no column can store. */
 export function jobOfBatches(batches: readonly SpanBatch[]): IngestJob {
@@ -45,7 +46,7 @@ export function jobOfBatches(batches: readonly SpanBatch[]): IngestJob {
     [...byTrace(spans)].map(([traceId, spansOfTrace]): IngestPart => ({
       identity: identityOf(owner, traceId),
       tally: tallyOf(spansOfTrace),
-      spanIds: spansOfTrace.map(({ spanId }) => spanId),
+      spanIds: spansOfTrace.map(({ spanId }) => storable(spanId)),
       rows: spanRows(spansOfTrace.map((head) => ({ head, payload: { kind: 'row', text: payloadText(head) } }))),
     })),
   );

@@ -289,7 +289,7 @@ export function createTraceReads(
       }),
     findSpan: (traces, spanId) =>
       inFlight.run(async () => {
-        const [row] = await oneSpan(reading(), { keys: keysOf(traces), spanId });
+        const [row] = await oneSpan(reading(), { keys: keysOf(traces), spanId: storable(spanId) });
         return row && foundOf(row);
       }),
     findSpans: (trace, spanIds) =>

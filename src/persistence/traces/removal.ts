@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { storable } from '../../domain/storable.ts';
 import { payloadText } from '../../domain/traces/span-rows.ts';
 import type { BodyReader } from '../../domain/traces/packed.ts';
 import type { TraceKey } from '../../domain/traces/store.ts';
@@ -28,7 +29,8 @@ const EMPTY_PAYLOAD = payloadText({
 /** Columns of the labels of a redacted trace. */
 const NO_LABELS = { session_id: null, user_id: null, tags: null, root_labels: 0 };
 
-const keysOf = (traces: readonly TraceKey[]) => traces.map(({ traceId, traceRef }) => [traceId, traceRef]);
+const keysOf = (traces: readonly TraceKey[]) =>
+  traces.map(({ traceId, traceRef }) => [storable(traceId), storable(traceRef)]);
 
 /** Number and id of a locked trace. */
 interface LockedTrace {
