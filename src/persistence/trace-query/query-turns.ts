@@ -42,16 +42,20 @@ export function createQueryTurns(): QueryTurns {
     if (isWaiting || waiting.size >= QUERY_LIMITS.waiting) throw tooMany();
     const turn = Promise.withResolvers<void>();
     const waiter = { owner, start: turn.resolve };
-    const leave = (): void => turn.reject(signal.reason);
-    const deadline = setTimeout(() => turn.reject(tooMany()), QUERY_LIMITS.timeMs);
-    signal.addEventListener('abort', leave, { once: true });
+    /** Leaves the queue at once: a query that ends before the next microtask must not start a rejected waiter. */
+    function leave(reason: unknown): void {
+      waiting.delete(waiter);
+      turn.reject(reason);
+    }
+    const onAbort = (): void => leave(signal.reason);
+    const deadline = setTimeout(() => leave(tooMany()), QUERY_LIMITS.timeMs);
+    signal.addEventListener('abort', onAbort, { once: true });
     waiting.add(waiter);
     try {
       await turn.promise;
     } finally {
-      waiting.delete(waiter);
       clearTimeout(deadline);
-      signal.removeEventListener('abort', leave);
+      signal.removeEventListener('abort', onAbort);
     }
   }
 

@@ -74,4 +74,18 @@ describe('queries of traces', () => {
     expect(started).toEqual(['a1', 'a4']);
     expect(vi.getTimerCount()).toBe(0);
   });
+
+  it('leave the queue before a query that ends at the same time starts the next one', async () => {
+    void query('a', 'a1');
+    const disconnect = new AbortController();
+    const cancelled = query('a', 'a2', disconnect.signal);
+    await settled();
+    // Both before the next microtask.
+    ends.get('a1')?.();
+    disconnect.abort(new Error('The caller left.'));
+    await expect(cancelled).rejects.toThrow('The caller left.');
+    void query('a', 'a3');
+    await settled();
+    expect(started).toEqual(['a1', 'a3']);
+  });
 });
