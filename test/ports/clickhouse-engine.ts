@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { openClickHouse, type ClickHouse } from '../../src/persistence/clickhouse/client.ts';
+import { clickHouseHttpUrl, openClickHouse, type ClickHouse } from '../../src/persistence/clickhouse/client.ts';
 import { CLICKHOUSE_TABLES } from '../../src/persistence/clickhouse/schema.ts';
+import { assertAnswers } from '../support/test-servers.ts';
 import { type HoldingProxy, startHoldingProxy } from '../support/holding-proxy.ts';
 import { type Engine, ENGINES, openedBody, type ScratchDatabase } from './engines.ts';
 
@@ -86,4 +87,8 @@ export const CLICKHOUSE = {
 /** All engines that store traces. */
 export const TRACE_ENGINES: readonly Engine[] = [...ENGINES, CLICKHOUSE];
 
+if (configured !== null)
+  await assertAnswers('LENSGATE_TEST_CLICKHOUSE_URL', clickHouseHttpUrl(configured), (url) =>
+    fetch(new URL('/ping', url)),
+  );
 if (skipReason !== null) console.warn(`SKIPPED on ClickHouse: ${skipReason}.`);

@@ -10,6 +10,7 @@ import { everyColumn, rowTable } from '../../src/persistence/database/rows.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
 import type { StoresOptions } from '../../src/persistence/options.ts';
 import type { Tables } from '../../src/persistence/database/tables.ts';
+import { assertAnswers } from '../support/test-servers.ts';
 import { createMigratedPostgres, putMigratedDatabase } from '../support/migrated-databases.ts';
 import { createDatabase, dropDatabase, executeOnServer } from '../support/postgresql-databases.ts';
 import { IS_EXHAUSTIVE } from '../support/sampling.ts';
@@ -174,7 +175,7 @@ async function addonSkipReason(): Promise<string | null> {
 /** Reason to skip PostgreSQL. Null if the server answers. */
 async function postgresSkipReason(url: string, configured: boolean): Promise<string | null> {
   try {
-    await executeOnServer(url, 'select 1');
+    await assertAnswers('LENSGATE_TEST_POSTGRES_URL', url, () => executeOnServer(url, 'select 1'));
     return null;
   } catch (error) {
     // An explicitly configured server must be reachable.

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { POLLING } from './polling.ts';
+import { assertAnswers } from './test-servers.ts';
 
 /** Command that starts a server, if one is on the path. */
 const BINARY = ['redis-server', 'valkey-server'].find(
@@ -11,12 +12,19 @@ const BINARY = ['redis-server', 'valkey-server'].find(
 /** URL of a running server for tests that share one. Without it, a server is started. */
 const SHARED_URL = process.env['LENSGATE_TEST_REDIS_URL'];
 
+const REDIS_PORT = 6379;
+
 export const HAS_REDIS = SHARED_URL !== undefined || BINARY !== undefined;
 export const HAS_REDIS_BINARY = BINARY !== undefined;
 
 export const NO_REDIS = 'redis-server and valkey-server are not on the path: tests of Redis are skipped';
 
 if (!HAS_REDIS) console.warn(NO_REDIS);
+if (SHARED_URL !== undefined)
+  await assertAnswers('LENSGATE_TEST_REDIS_URL', SHARED_URL, ({ hostname, port }) =>
+    // The answer to a PING without a password is an error, which is an answer too.
+    answerOf(hostname.replaceAll(/[[\]]/g, ''), Number(port || REDIS_PORT)),
+  );
 
 export interface RedisServer {
   readonly url: string;
@@ -77,20 +85,25 @@ export async function startRedis(): Promise<RedisServer> {
   };
 }
 
-/** Whether a server answers `PING` on a port. Waits for the answer or a connection error, without a deadline. */
-async function answers(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
+/** The answer of a server to `PING`. Rejects with a connection error. Has no deadline. */
+async function answerOf(host: string, port: number): Promise<string> {
+  const socket = connect(port, host);
   try {
     await once(socket, 'connect');
     socket.write('PING\r\n');
     const [reply] = (await once(socket, 'data')) as [Buffer];
-    return reply.toString().startsWith('+PONG');
-  } catch {
-    return false;
+    return reply.toString();
   } finally {
     socket.destroy();
   }
 }
+
+/** Whether a server answers `PING` on a local port. Waits for the answer or a connection error, without a deadline. */
+const answers = (port: number): Promise<boolean> =>
+  answerOf('127.0.0.1', port).then(
+    (reply) => reply.startsWith('+PONG'),
+    () => false,
+  );
 
 /** Shared server of `LENSGATE_TEST_REDIS_URL`, or a new server. */
 export async function anyRedis(): Promise<{ readonly url: string; stop(): Promise<void> }> {
