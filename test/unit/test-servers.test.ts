@@ -5,7 +5,9 @@ const URL_OF_TESTS = 'redis://127.0.0.1:1';
 const MESSAGE = 'The server of LENSGATE_TEST_X_URL does not answer. Start it, or unset the variable.';
 
 it('a server of the tests that answers is accepted', async () => {
-  await assertAnswers('LENSGATE_TEST_X_URL', URL_OF_TESTS, ({ port }) => Promise.resolve(port));
+  const asked: string[] = [];
+  await assertAnswers('LENSGATE_TEST_X_URL', URL_OF_TESTS, ({ href }) => Promise.resolve(asked.push(href)));
+  expect(asked).toEqual([URL_OF_TESTS]);
 });
 
 it('a server of the tests that refuses connections fails at once', async () => {
