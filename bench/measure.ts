@@ -73,10 +73,29 @@ export function start(
   const [file, ...args] = pinned(options.core, command);
   const child = spawn(file, args, { stdio: ['ignore', output, output], env: { ...process.env, ...options.env } });
   if (child.pid === undefined) throw new Error(`${name} could not be started: ${command.join(' ')}`);
+  killAtExit(child);
   return { name, pid: child.pid, stop: () => stop(child) };
 }
 
-async function stop(child: ChildProcess): Promise<void> {
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const { pid } of running)
+    for (const member of pid === undefined ? [] : family(pid).toReversed())
+      try {
+        process.kill(member, 'SIGKILL');
+      } catch {
+        // The process has ended already.
+      }
+});
+
+/** Kills a child and its descendants when this process ends before the child, for example after an error. */
+export function killAtExit(child: ChildProcess): void {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+}
+
+/** Ends a child, which is killed when it does not end after SIGTERM. */
+export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
@@ -160,13 +179,22 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
+/** Whether a URL is answered 2xx, with the whole body, within a second. */
+async function isAnswered(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) });
+    await answer.arrayBuffer();
+    return answer.ok;
+  } catch {
+    return false;
+  }
+}
+
 /** Polls until the status is 2xx; returns the time in ms. Throws after `timeoutMs`. */
 export async function untilReady(url: string, timeoutMs = 30_000): Promise<number> {
   const startedAt = performance.now();
   while (performance.now() - startedAt < timeoutMs) {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => null);
-    await answer?.arrayBuffer();
-    if (answer?.ok === true) return performance.now() - startedAt;
+    if (await isAnswered(url)) return performance.now() - startedAt;
     await after(2);
   }
   throw new Error(`${url} did not answer within ${timeoutMs} ms.`);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { startApp } from '../src/app.ts';
+import { type App, startApp } from '../src/app.ts';
 import { keyGenerator } from '../src/runtime/identifiers.ts';
 import { readSettings } from '../src/runtime/settings/settings.ts';
 import { createLog } from '../src/runtime/telemetry/log.ts';
@@ -41,42 +41,59 @@ const file = join(folder, 'config.yaml');
 writeFileSync(file, textOf(0));
 const env = { LENSGATE_DATA_DIR: folder, LENSGATE_LOG_LEVEL: 'silent', LENSGATE_CATALOG_REFRESH_SECONDS: '0' };
 const settings = readSettings(['--port', '0', '--host', '127.0.0.1', '--config', file], env, keyGenerator);
-const app = await startApp(settings, createLog('silent'));
 const headers = { authorization: `Bearer ${settings.masterKey.reveal()}`, 'content-type': 'application/json' };
 const body = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'hi' }] });
 
-async function callMs(): Promise<number> {
+async function callMs(url: string): Promise<number> {
   const startMs = performance.now();
-  const answer = await fetch(`${app.url}/v1/chat/completions`, { method: 'POST', headers, body });
+  const answer = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body });
   await answer.arrayBuffer();
   if (answer.status !== 200) throw new Error(`A request was answered ${answer.status}.`);
   return performance.now() - startMs;
 }
 
 /** Calls sequentially until `isDone`; returns the time of the slowest call in ms, 0 without a call. */
-async function slowestUntil(isDone: () => boolean): Promise<number> {
+async function slowestUntil(url: string, isDone: () => boolean): Promise<number> {
   let slowest = 0;
-  while (!isDone()) slowest = Math.max(slowest, await callMs());
+  while (!isDone()) slowest = Math.max(slowest, await callMs(url));
   return slowest;
 }
 
 const WARM_UP = 200;
-let calls = 0;
-await slowestUntil(() => (calls += 1) > WARM_UP);
 
-const measurements: { readonly reloadMs: number; readonly requestMs: number }[] = [];
-for (let round = 1; round <= rounds; round += 1) {
+interface Measurement {
+  readonly reloadMs: number;
+  readonly requestMs: number;
+}
+
+async function measureRound(app: Pick<App, 'url' | 'reload'>, round: number): Promise<Measurement> {
   writeFileSync(file, textOf(round));
   let isDone = false;
-  const slowest = slowestUntil(() => isDone);
+  const slowest = slowestUntil(app.url, () => isDone);
+  // Awaited below. Until then, a failed call is no unhandled rejection, which would end the process at once.
+  slowest.catch(() => {});
   const startMs = performance.now();
-  await app.reload();
+  await app.reload().finally(() => {
+    isDone = true;
+  });
   const reloadMs = performance.now() - startMs;
-  isDone = true;
-  measurements.push({ reloadMs, requestMs: await slowest });
+  return { reloadMs, requestMs: await slowest };
 }
-await app.stop();
-rmSync(folder, { recursive: true, force: true });
+
+async function measure(): Promise<readonly Measurement[]> {
+  const app = await startApp(settings, createLog('silent'));
+  try {
+    let calls = 0;
+    await slowestUntil(app.url, () => (calls += 1) > WARM_UP);
+    const measured: Measurement[] = [];
+    for (let round = 1; round <= rounds; round += 1) measured.push(await measureRound(app, round));
+    return measured;
+  } finally {
+    await app.stop();
+  }
+}
+
+const measurements = await measure().finally(() => rmSync(folder, { recursive: true, force: true }));
 
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;

@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { stringify } from 'yaml';
-import { freePort, peakResident, productCommand, untilReady } from '../measure.ts';
+import { freePort, killAtExit, peakResident, productCommand, stop, untilReady } from '../measure.ts';
 import { exportOf, type SyntheticRun } from './runs.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -27,10 +26,6 @@ const RUNS_PER_EXPORT = 100;
 const POLL_MS = 1_000;
 const HOUR_MS = 3_600_000;
 
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-}
-
 /** Starts the product with a list of models and a number of worker slots. */
 export async function startServer(models: readonly object[], slots: number): Promise<BenchServer> {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-bench-lens-'));
@@ -50,7 +45,15 @@ export async function startServer(models: readonly object[], slots: number): Pro
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const url = `http://127.0.0.1:${port}`;
-  await untilReady(`${url}/health/liveness`);
+  killAtExit(child);
+  const stopAndRemove = (): Promise<void> =>
+    stop(child).finally(() => rmSync(folder, { recursive: true, force: true }));
+  try {
+    await untilReady(`${url}/health/liveness`);
+  } catch (error) {
+    await stopAndRemove();
+    throw error;
+  }
 
   async function send<Body>(method: string, path: string, body?: unknown, key = KEY): Promise<Body> {
     const answer = await fetch(`${url}${path}`, {
@@ -75,11 +78,7 @@ export async function startServer(models: readonly object[], slots: number): Pro
         );
     },
     peakMb: () => peakResident(child.pid ?? 0) / 1_000_000,
-    async stop() {
-      child.kill('SIGTERM');
-      await ended(child);
-      rmSync(folder, { recursive: true, force: true });
-    },
+    stop: stopAndRemove,
   };
 }
 
