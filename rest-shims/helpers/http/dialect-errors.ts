@@ -120,8 +120,11 @@ function typeAndParam(error: DomainError): { type: string | null; param: string 
     return { type: 'bad_request_error', param: error.field };
   if (error instanceof InvalidInput) {
     const [issue] = error.issues;
-    if (issue !== undefined && isModelIssue(issue) && issue.rule === 'type')
-      return { type: 'bad_request_error', param: 'model' };
+    if (issue !== undefined && isModelIssue(issue)) {
+      if (issue.rule === 'type') return { type: 'bad_request_error', param: 'model' };
+      // A missing model is an unknown one for the reference.
+      if (issue.rule === 'missing') return UNKNOWN_MODEL_FIELDS.model;
+    }
     const place = issue?.path.at(-1);
     return { type: INVALID_REQUEST_TYPE, param: place === undefined ? null : String(place) };
   }

@@ -165,10 +165,7 @@ describe('chat.completions 400', () => {
     ['[]', invalid('The request body is not a JSON object.', 'request_body')],
     ['null', invalid('The request body is not a JSON object.', 'request_body')],
     ['{"model":"assistant"}', invalid("/chat/completions: Missing required parameter: 'messages'.", 'messages')],
-    [
-      '{"messages":[]}',
-      refusal(400, modelNameError("/chat/completions: Missing required parameter: 'model'.", 'model')),
-    ],
+    ['{"messages":[]}', refusal(400, modelNameError("/chat/completions: Missing required parameter: 'model'."))],
     [
       '{"model":7,"messages":[]}',
       refusal(400, {

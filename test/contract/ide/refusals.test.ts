@@ -20,7 +20,7 @@ describe('ide.chat', () => {
 
   it('400: no model', async () => {
     expect(await ask({ input: INPUT })).toEqual(
-      refusal(400, modelNameError("/responses: Missing required parameter: 'model'.", 'model')),
+      refusal(400, modelNameError("/responses: Missing required parameter: 'model'.")),
     );
   });
 

@@ -167,7 +167,7 @@ describe.each(ENDPOINT_ROWS)('$name', (row) => {
     ['[]', invalid('The request body is not a JSON object.', 'request_body')],
     [{ model: 'assistant' }, invalid(`${path}: Missing required parameter: '${field}'.`, field)],
     [{ ...request, [field]: null }, invalid(`${path}: Missing required parameter: '${field}'.`, field)],
-    [fields, refusal(400, modelNameError(`${path}: Missing required parameter: 'model'.`, 'model'))],
+    [fields, refusal(400, modelNameError(`${path}: Missing required parameter: 'model'.`))],
     [
       { ...fields, model: 7 },
       refusal(400, {

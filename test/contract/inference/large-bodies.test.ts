@@ -54,7 +54,7 @@ describe.each([CHAT, ...ENDPOINT_ROWS])('a large body at $path', ({ path, field,
   const MISSING = [`${path}: Missing required parameter: '${field}'.`, field] as const;
   const MISTYPED = [`${path}: Invalid type for parameter '${field}': it must be ${fieldType}.`, field] as const;
   it('400: a body without a model', async () => {
-    const error = { ...modelNameError(`${path}: Missing required parameter: 'model'.`, 'model'), code: '400' };
+    const error = { ...modelNameError(`${path}: Missing required parameter: 'model'.`), code: '400' };
     const { [field]: _, ...others } = fields as Readonly<Record<string, unknown>>;
     const requestBody = `${JSON.stringify({ ...others, seed: 1 }).slice(0, -1)},"${field}":${LARGE_JSON}}`;
     expect(await ask(requestBody)).toEqual({ status: 400, body: { error } });

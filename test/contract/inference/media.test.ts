@@ -92,7 +92,7 @@ describe.each(MEDIA_ROWS)(
           : refusal(400, `${path}: Missing required parameter: '${param}'.`, { param }),
       );
       expect(await answerOf(await ask({ body: body(null) }))).toEqual(
-        refusal(400, `${path}: Missing required parameter: 'model'.`, { param: 'model', inProviderFields: true }),
+        refusal(400, `${path}: Missing required parameter: 'model'.`, { param: null, inProviderFields: true }),
       );
     });
 

@@ -143,10 +143,7 @@ describe('speech.create', () => {
 
   it.each([
     ['{', invalid('The request body is not valid JSON.', 'request_body')],
-    [
-      { input: 'x' },
-      [400, { ...modelNameError("/audio/speech: Missing required parameter: 'model'.", 'model'), code: '400' }],
-    ],
+    [{ input: 'x' }, [400, { ...modelNameError("/audio/speech: Missing required parameter: 'model'."), code: '400' }]],
     [{ model: 'voice' }, invalid("/audio/speech: Missing required parameter: 'input'.", 'input')],
     [
       { model: 'voice', input: ['x'] },

@@ -49,7 +49,7 @@ describe('a request is refused', () => {
     [
       'no model',
       { input: 'x' },
-      refused(400, { param: 'model', message: "/responses: Missing required parameter: 'model'." }),
+      refused(400, { param: null, message: "/responses: Missing required parameter: 'model'." }),
     ],
     [
       'no input',
