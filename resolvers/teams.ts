@@ -67,7 +67,8 @@ async function assertInOrganization({ platform }: Scope<TeamPlatform>, team: Tea
 }
 
 /**
- * Creates a team. Absent settings get the defaults of new teams. Unless `members` names the author (see `authored`),
+ * Creates a team. Absent settings get the defaults of new teams; a budget of members without a window gets that of the
+ * team. Unless `members` names the author (see `authored`),
  * the author becomes an administrator of the team, except proxy administrators where
  * `disable_auto_add_proxy_admin_to_teams` is on. Throws Conflict when the id is taken or, before the team is stored,
  * when a member is named twice. Throws InvalidInput, and Forbidden for rights that the caller lacks.
@@ -87,7 +88,8 @@ export const createTeam = operation({
     if (caller.role !== 'proxy_admin' && adminOnlyMetadataOfNewTeam(draft.patch) !== null) throw refuseRightsOfTeam();
     // Only a check: the result equals `patch`, because a new team has no stored guardrails that would be kept.
     allowedGuardrails(scope, patch, { team: {}, before: {}, ofTeam: true });
-    const budget = setsLimits(memberLimits) ? newBudget(memberLimits, { ...authorship, id: ids.uuid() }) : null;
+    const memberBudgetLimits = { budgetDuration: patch.budgetDuration ?? null, ...memberLimits };
+    const budget = setsLimits(memberLimits) ? newBudget(memberBudgetLimits, { ...authorship, id: ids.uuid() }) : null;
     const drafted = newTeam(
       { ...patch, memberBudgetId: budget?.id ?? null },
       { ...authorship, id: nullIfBlank(id) ?? ids.uuid() },
@@ -233,12 +235,13 @@ async function changedTeam(
 }
 
 /**
- * Changes a team's default budget of members, or creates it. `current` is its id before. Returns its id; null for none.
+ * Changes a team's default budget of members, or creates it with the window of the team. `current` is its id before.
+ * Returns its id; null for none.
  */
 async function savedMemberBudget(
   scope: Scope<TeamPlatform>,
   patch: LimitsPatch,
-  current: string | null,
+  { current, budgetDuration }: { readonly current: string | null } & Pick<Team, 'budgetDuration'>,
 ): Promise<string | null> {
   if (Object.keys(patch).length === 0) return current;
   const { stores, ids } = scope.platform;
@@ -248,7 +251,7 @@ async function savedMemberBudget(
       ? null
       : await stores.budgets.change(current, (budget) => patchedBudget(budget, patch, authorship));
   if (done !== null) return done.after.id;
-  const budget = newBudget(patch, { ...authorship, id: ids.uuid() });
+  const budget = newBudget({ budgetDuration, ...patch }, { ...authorship, id: ids.uuid() });
   await stores.budgets.add(budget);
   return budget.id;
 }
@@ -298,11 +301,13 @@ export const updateTeam = operation({
     if (patch.budgetLimits?.length) await scope.platform.records.spendStored();
     const authorship = authored(scope);
     const guarded = allowedGuardrails(scope, patch, { team: team.metadata, before: team.metadata, ofTeam: true });
-    await assertInOrganization(scope, patchedTeam(team, guarded, authorship));
+    const patched = patchedTeam(team, guarded, authorship);
+    await assertInOrganization(scope, patched);
+    const { budgetDuration } = patched;
     const changing = changeWithBudget(scope, scope.platform.stores.teams, team, {
       wanted: { budgetId: null, limits: memberLimits },
       budgetOf: ({ memberBudgetId }) => memberBudgetId,
-      save: (budgetId) => savedMemberBudget(scope, memberLimits, budgetId),
+      save: (current) => savedMemberBudget(scope, memberLimits, { current, budgetDuration }),
       change: (row, memberBudgetId) => {
         const permitted = isAdmin ? guarded : withKeptRightsOfTeam(row.metadata, guarded);
         const changed = patchedTeam(row, { ...permitted, memberBudgetId }, authorship);
