@@ -33,7 +33,7 @@ const recordJson = (key: TracingKey) => ({
   id: key.id,
   name: key.name,
   tenant: tenantJson(key),
-  created_at: unixSeconds(key.createdAt),
+  created_at: key.createdAt.toISOString(),
   expires_at: key.expiresAt === null ? null : unixSeconds(key.expiresAt),
 });
 

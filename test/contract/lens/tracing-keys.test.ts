@@ -30,7 +30,7 @@ describe('tracing keys', () => {
       id: expect.any(String),
       name: 'bot',
       tenant: { team_id: 't1', user_id: '', org_id: '', api_key_hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
-      created_at: expect.any(Number),
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       expires_at: Date.parse('2199-01-01T00:00:00Z') / 1_000,
     };
     expect(created).toEqual({

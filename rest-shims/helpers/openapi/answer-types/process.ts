@@ -73,7 +73,7 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   `,
   'lens.createTracingKey': `
     { key: string, record: { id: string, name: string, tenant: { team_id: string, user_id: string, org_id: string,
-    api_key_hash: string }, created_at: integer, expires_at: integer | null }, active: boolean }
+    api_key_hash: string }, created_at: string, expires_at: integer | null }, active: boolean }
   `,
   'lens.dataset': `
     { id: string, name: string, agent_name: string, team_id: string, created_at: string, revision: integer,
@@ -157,7 +157,7 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   `,
   'lens.tracingKeys': `
     { id: string, name: string, tenant: { team_id: string, user_id: string, org_id: string, api_key_hash: string },
-    created_at: integer, expires_at: integer | null }[]
+    created_at: string, expires_at: integer | null }[]
   `,
   'lens.update': 'Lens',
   'lens.watchAll': '{ watching: string[], skipped: unknown[] }',
