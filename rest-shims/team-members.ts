@@ -9,7 +9,7 @@ import {
   updateTeamMember,
 } from '../resolvers/team-members.ts';
 import { MEMBER_ROLES } from '../src/domain/teams/member.ts';
-import { optional, members, oneOf, parseObject, requiredText, text, texts } from './helpers/http/body-fields.ts';
+import { optional, literalOf, members, parseObject, requiredText, text, texts } from './helpers/http/body-fields.ts';
 import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import {
@@ -45,7 +45,7 @@ const MEMBER_LIMITS = {
 const readTeam = members({ team_id: requiredText });
 const readModels = members({ allowed_models: optional(texts) });
 const readNamed = members({ team_id: requiredText, user_id: text, user_email: text });
-const readRole = members({ role: oneOf(MEMBER_ROLES) });
+const readRole = members({ role: literalOf(MEMBER_ROLES) });
 
 const parseLimits = (input: JsonObject) => ({
   ...limitsFrom(renamedMembers(input, MEMBER_LIMITS)),

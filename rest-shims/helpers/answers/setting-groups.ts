@@ -205,7 +205,7 @@ export const groupSchema = (name: GroupName): JsonSchema =>
 /** The settings of a body that lists email events: for each event, whether it is enabled. Throws InvalidInput. */
 export function eventValues(body: Uint8Array): JsonObject {
   const rows = readEvents(body).settings ?? [];
-  return Object.fromEntries(rows.map(readEvent).map(({ event, enabled }) => [event, enabled]));
+  return Object.fromEntries(rows.map((row) => readEvent(row)).map(({ event, enabled }) => [event, enabled]));
 }
 
 /** Values of `field_default` that differ from the defaults in use, as in the reference. */

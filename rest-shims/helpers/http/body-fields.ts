@@ -28,7 +28,8 @@ const FINITE: BrokenRule = { rule: 'finite_number', message: 'Input should be a 
 const INTEGER_TEXT = /^[+-]?\d{1,15}$/;
 const LIST: BrokenRule = { rule: 'list_type', message: 'Input should be a valid list' };
 const BOOLEAN: BrokenRule = { rule: 'bool_type', message: 'Input should be a valid boolean' };
-const MISSING: BrokenRule = { rule: 'missing', message: 'Field required' };
+/** Rule broken by a required field that is absent. */
+export const MISSING: BrokenRule = { rule: 'missing', message: 'Field required' };
 /** Rule broken by a body, or a part of it, that is not an object. */
 export const NOT_AN_OBJECT: BrokenRule = {
   rule: 'model_attributes_type',
@@ -164,10 +165,20 @@ export const requiredTexts: FieldReader<readonly string[]> = required(
 );
 
 /** One of a few texts; null when absent. */
-export function oneOf<Choice extends string>(choices: readonly Choice[]): FieldReader<Choice | null> {
+export const oneOf = <Choice extends string>(choices: readonly Choice[]): FieldReader<Choice | null> =>
+  choiceOf('enum', choices);
+
+/** As `oneOf`, with another name of the broken rule. */
+export const literalOf = <Choice extends string>(choices: readonly Choice[]): FieldReader<Choice | null> =>
+  choiceOf('literal_error', choices);
+
+function choiceOf<Choice extends string>(
+  ruleName: 'enum' | 'literal_error',
+  choices: readonly Choice[],
+): FieldReader<Choice | null> {
   const quoted = choices.map((choice) => `'${choice}'`);
   const expected = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
-  const rule = { rule: 'enum', message: `Input should be ${expected}`, context: { expected } };
+  const rule = { rule: ruleName, message: `Input should be ${expected}`, context: { expected } };
   return described(orNullSchema({ type: 'string', enum: choices }), (input) => {
     if (isAbsent(input)) return { value: null };
     const value = choices.find((choice) => choice === input);
@@ -189,22 +200,22 @@ export function fields<Values extends JsonObject>(readers: {
 /** A field is required if its reader refuses an absent value. */
 const isRequired = (read: FieldReader<unknown>): boolean => !('value' in read(undefined));
 
-/** As `fields`, for a body that is already parsed. */
+/** As `fields`, for a body, or an object at a path of it, that is already parsed. */
 export function members<Values extends JsonObject>(readers: {
   readonly [Name in keyof Values]: FieldReader<Values[Name]>;
-}): ((input: JsonObject) => Values) & Described {
+}): ((input: JsonObject, path?: Issue['path']) => Values) & Described {
   const entries = Object.entries(readers) as [string, FieldReader<unknown>][];
   const schema = objectSchema(
     Object.fromEntries(entries.map(([name, read]) => [name, schemaOf(read)])),
     entries.filter(([, read]) => isRequired(read)).map(([name]) => name),
   );
-  return described(schema, (input) => {
+  return described(schema, (input, path = ['body']) => {
     const values: Record<string, unknown> = {};
     const issues: Issue[] = [];
     for (const [name, read] of entries) {
       const result = read(input[name]);
       if ('value' in result) values[name] = result.value;
-      else issues.push({ ...result, path: ['body', name], input: input[name] });
+      else issues.push({ ...result, path: [...path, name], input: input[name] });
     }
     if (issues.length > 0) throw new InvalidInput('The body is not valid.', issues);
     return values as Values;
