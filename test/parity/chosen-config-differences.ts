@@ -28,6 +28,7 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     'config_owned: second: info pass_through_endpoints',
     'config_owned: second: info as viewer pass_through_endpoints',
   ],
+  'settings of the file are refused at every path': ['config_owned: second: update/ui_settings owned key'],
   'parameters of deployments have no built-in values': ['config_without_store: router/settings'],
 };
 
