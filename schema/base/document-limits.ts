@@ -29,8 +29,8 @@ export const MAX_LITERAL_VALUES = 1_000;
 export const MAX_UNFOLDED = 20_000;
 /**
  * Maximum number of pairs of selections with the same response name: validation compares each pair. A field without
- * arguments and selection set counts once for each set that repeats it: its comparison is cheap. graphql stops
- * validation after 250,000 pairs of such fields, see `abortedValidation`.
+ * arguments and selection set counts once for each set that repeats it, because its comparison is cheap. The library
+ * aborts a validation after 250,000 pairs of such fields: see `abortedValidation`.
  */
 export const MAX_PAIRS = 50_000;
 

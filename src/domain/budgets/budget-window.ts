@@ -33,8 +33,8 @@ export function budgetWindowOf(
   }: {
     readonly scope: WindowScope | 'batch_tokens';
     /**
-     * Ids of the budget in its scope: the hash of a key and a model, or a team, a model and the creation of the team in
-     * Unix ms; empty for `global`.
+     * Ids of the budget in its scope, e.g. the hash of a key and a model; empty for `global`. The ids of a user or a
+     * team have its time of creation, in Unix ms.
      */
     readonly ids: readonly string[];
     readonly duration: string | null;

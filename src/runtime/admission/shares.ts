@@ -46,8 +46,8 @@ export interface ShareTiming {
 export interface Shares {
   readonly timing: ShareTiming;
   /**
-   * Changes when the ledger is lost or has removed this process, and when the lease of this process has ended: shares of
-   * an earlier epoch are void.
+   * Changes when the ledger is lost or has removed this process, and when the lease of this process has ended. Shares
+   * of an earlier epoch are void.
    */
   epoch(): number;
   /** Whether the ledger is unavailable. This process then counts for itself. */
