@@ -39,6 +39,11 @@ interface Mutexes {
   readonly traceMutex: Mutex;
 }
 
+interface ClickHouseRemoval extends TraceRemoval {
+  /** Resolves to the work that completes interrupted redactions; null without one. */
+  completeRedactions(): Promise<(() => Promise<void>) | null>;
+}
+
 /** Conditions for the rows of these traces, one per statement. */
 function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
   for (let at = 0; at < traces.length; at += TRACES_PER_STATEMENT) {
@@ -53,13 +58,14 @@ function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
  * removal completes an interrupted one. For retention this table is `trace_by_start`; for an explicit removal,
  * `trace_summary`. When `trace_by_start` has no expired traces, retention completes interrupted explicit removals of
  * expired traces. Retention hides rows immediately and frees the disk with the next merge. An explicit removal frees
- * the disk immediately.
+ * the disk immediately. A redaction marks the summary first and `trace_by_start` last; the next start completes one that
+ * stopped between them.
  */
 export function createClickHouseRemoval(
   server: ClickHouse,
   bodies: BodyReader | undefined,
   { bodyMutex, traceMutex }: Mutexes,
-): TraceRemoval {
+): ClickHouseRemoval {
   const release = createBodyRelease(server, bodies);
   /** Runs an explicit removal. Ingest does not wait while the removal waits for another process. */
   const exclusively = <Result>(work: () => Promise<Result>): Promise<Result> => bodyMutex(() => traceMutex(work));
@@ -171,10 +177,45 @@ export function createClickHouseRemoval(
     const payload = listOf([EMPTY_PAYLOAD]);
     const textChanges = `input_preview = '', source = null`;
     const summaryChanges = `redacted_ms = ${atMs}, preview_ns = null, session_id = null, user_id = null, tags = null, root_labels = 0, ${textChanges}`;
+    // The first and the last step: `completeRedactions` finds what stopped between them.
+    await update('trace_summary', summaryChanges);
     await update('span', `body_id = '', body_at = null, payload = ${payload}, error = null, ${textChanges}`);
     await release(bodyIds, idsOf(stored), 'rewritten');
     await update('trace_by_start', summaryChanges);
-    await update('trace_summary', summaryChanges);
+  }
+
+  /**
+   * The traces whose redaction stopped before its last step, with its time, Unix ms. Reads one column of all summaries,
+   * and the rows of redacted traces.
+   */
+  async function interruptedRedactions(): Promise<readonly (KeyRow & { readonly redacted_ms: string })[]> {
+    const unfinished = await server.rows<KeyRow>(
+      `with redacted as (
+         select -assumeNotNull(start_ms) as place, trace_ref, assumeNotNull(redacted_ms) as ms
+         from trace_summary where redacted_ms is not null)
+       select trace_id, trace_ref from trace_by_start final
+       where (newest_first, trace_ref) in (select place, trace_ref from redacted)
+         and (newest_first, trace_ref, ifNull(redacted_ms, 0)) not in (select place, trace_ref, ms from redacted)`,
+    );
+    const refs = new Set(unfinished.map(({ trace_ref: ref }) => ref));
+    const summaries = await inBatches(idsOf(unfinished), (ids) =>
+      server.rows<KeyRow & { readonly redacted_ms: string }>(
+        `select trace_id, trace_ref, redacted_ms from trace_summary final
+         where trace_id in {ids:Array(String)} and redacted_ms is not null`,
+        { ids },
+      ),
+    );
+    return summaries.filter(({ trace_ref: ref }) => refs.has(ref));
+  }
+
+  /** Runs inside the mutexes, because another process may be redacting what this process has found. */
+  async function repeatInterrupted(): Promise<void> {
+    const byTime = Map.groupBy(await interruptedRedactions(), ({ redacted_ms: ms }) => ms);
+    for (const [ms, traces] of byTime)
+      await redactStored(
+        traces.map((row) => ({ traceId: row.trace_id, traceRef: row.trace_ref })),
+        Number(ms),
+      );
   }
 
   /**
@@ -213,5 +254,7 @@ export function createClickHouseRemoval(
     },
     remove: (traces) => exclusively(async () => removeStored(await findStored(traces))),
     redact: (traces, atMs) => exclusively(() => redactStored(traces, atMs)),
+    completeRedactions: async () =>
+      (await interruptedRedactions()).length === 0 ? null : () => exclusively(repeatInterrupted),
   };
 }

@@ -104,6 +104,18 @@ export async function openClickHouseTraces(
   async function migrate(): Promise<void> {
     await updateSchema(server, { outside, database: location.database }, tables);
     await createViews(server, log);
+    await completeRedactions();
+  }
+  /** Completes the redactions that a killed process left. Waits only for the search: other processes may be busy. */
+  async function completeRedactions(): Promise<void> {
+    const failed = (err: unknown): void =>
+      log.warn({ err }, 'Interrupted redactions of traces could not be completed: the next start tries again.');
+    try {
+      const work = await removal.completeRedactions();
+      if (work !== null) inFlight.run(work).catch(failed);
+    } catch (error) {
+      failed(error);
+    }
   }
   const withSchema = <Result>(work: () => Promise<Result>): Promise<Result> =>
     inFlight.run(async () => {

@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Unavailable } from '../../src/domain/errors.ts';
+import type { BodyReader } from '../../src/domain/traces/packed.ts';
+import type { ClickHouse } from '../../src/persistence/clickhouse/client.ts';
+import { createClickHouseRemoval } from '../../src/persistence/clickhouse/trace-removal.ts';
+import { createMutex } from '../../src/persistence/database/mutex.ts';
+import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
+import { POLLING } from '../support/polling.ts';
+import { aTracePacker } from '../support/trace-packer.ts';
+import { anExport } from './an-export.ts';
+import { CLICKHOUSE, type ClickHouseScratch } from './clickhouse-engine.ts';
+import { ALL, aSpan, START_MS, TEAM_KEY, traceId } from './samples.ts';
+
+const TRACE = { traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) };
+/** Statements of a redaction: summary, spans, body, summary by start. */
+const STATEMENTS = 4;
+
+describe.skipIf(CLICKHOUSE.skipReason !== null)('redaction in ClickHouse', () => {
+  let scratch: ClickHouseScratch;
+  let bodies: ReturnType<typeof aTracePacker>;
+  beforeEach(async () => {
+    scratch = await CLICKHOUSE.create();
+    bodies = aTracePacker();
+  });
+  afterEach(async () => {
+    await scratch.remove();
+    await bodies.close();
+  });
+
+  /** Redacts trace 1 on a server that fails at a statement, as when the process is killed there. */
+  async function redactUntil(step: number, at: Date): Promise<void> {
+    let steps = 0;
+    const failing: ClickHouse = {
+      ...scratch.server,
+      run(statement) {
+        steps += 1;
+        return steps < step ? scratch.server.run(statement) : Promise.reject(new Unavailable('away'));
+      },
+    };
+    const removal = createClickHouseRemoval(failing, bodies satisfies BodyReader, {
+      bodyMutex: createMutex(),
+      traceMutex: createMutex(),
+    });
+    await expect(removal.redact([TRACE], at.getTime())).rejects.toThrow('away');
+  }
+
+  const steps = Array.from({ length: STATEMENTS - 1 }, (_none, index) => index + 2);
+
+  it.each(steps)('the next start completes a redaction that stopped before statement %i', async (step) => {
+    const { traces } = await scratch.open({ bodies });
+    await traces.ingestExport(TEAM_KEY, anExport(1, 'secret'));
+    await traces.ingest([{ owner: TEAM_KEY, spans: [aSpan({ traceId: traceId(2), input: 'kept' })] }]);
+    await redactUntil(step, new Date(START_MS));
+    const next = (await scratch.open({ bodies })).traces;
+    await vi.waitFor(async () => expect(await scratch.allContent()).not.toContain('secret'), POLLING);
+    await vi.waitFor(async () => {
+      const listed = await next.listSummaries(ALL, { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null }, 10);
+      expect(new Map(listed.map((summary) => [summary.traceId, summary.redactedAt]))).toEqual(
+        new Map([
+          [traceId(1), new Date(START_MS)],
+          [traceId(2), null],
+        ]),
+      );
+    }, POLLING);
+    expect(await scratch.allContent()).toContain('kept');
+  });
+
+  it('the next start completes the second redaction of a trace', async () => {
+    const { traces } = await scratch.open({ bodies });
+    await traces.ingestExport(TEAM_KEY, anExport(1, 'secret'));
+    await traces.redact([TRACE], new Date(START_MS));
+    await traces.ingest([{ owner: TEAM_KEY, spans: [aSpan({ spanId: 'f'.repeat(16), input: 'later secret' })] }]);
+    await redactUntil(2, new Date(START_MS + 1));
+    expect(await scratch.allContent()).toContain('later secret');
+    await scratch.open({ bodies });
+    await vi.waitFor(async () => expect(await scratch.allContent()).not.toContain('secret'), POLLING);
+  });
+});
