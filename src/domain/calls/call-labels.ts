@@ -17,8 +17,8 @@ const MAX_TAGS = 64;
 const MAX_TAG_CHARACTERS = 256;
 
 /**
- * Tags as one label, as `storable` returns them. Throws InvalidInput when the tags are too many or too long. They are not truncated like other
- * labels, because spend is counted for each tag.
+ * Tags as one label, as `storable` returns them. Throws InvalidInput when the tags are too many or too long. They are
+ * not truncated like other labels, because spend is counted for each tag.
  */
 function tagsLabel(tags: readonly string[]): string {
   const distinct = [...new Set(tags.map(storable))];
