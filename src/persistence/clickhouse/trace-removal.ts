@@ -58,8 +58,8 @@ function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
  * removal completes an interrupted one. For retention this table is `trace_by_start`; for an explicit removal,
  * `trace_summary`. When `trace_by_start` has no expired traces, retention completes interrupted explicit removals of
  * expired traces. Retention hides rows immediately and frees the disk with the next merge. An explicit removal frees
- * the disk immediately. A redaction marks the summary first and `trace_by_start` last; the next start completes one that
- * stopped between them.
+ * the disk immediately. A redaction changes the summary first and `trace_by_start` last. The next start completes a
+ * redaction that stopped between them.
  */
 export function createClickHouseRemoval(
   server: ClickHouse,
