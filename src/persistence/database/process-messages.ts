@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { ProcessListener, ProcessMessages } from '../../domain/process-messages.ts';
+import { withDeadline } from '../../domain/with-deadline.ts';
 import type { StoresOptions } from '../options.ts';
 import type { Database } from './database.ts';
 
@@ -12,7 +13,10 @@ const MOST_BYTES = 7_500;
 /** First and longest wait before another attempt to connect, in ms. Each failed attempt doubles the wait. */
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
-/** Interval of checks of the connection, in ms. The connection counts as lost when a check takes longer. */
+/**
+ * Interval of checks of the connection, in ms. The connection counts as lost when a check or the first statement takes
+ * longer.
+ */
 const ALIVE_MS = 5_000;
 
 /** The parts of a connection of the `pg` driver that listening needs. */
@@ -93,7 +97,9 @@ function keepListening(
     client.on('notification', ({ payload = '' }) => message(payload));
     client.on('error', () => onLoss(client));
     client.on('end', () => onLoss(client));
-    await client.query(LISTEN);
+    await withDeadline(client.query(LISTEN), ALIVE_MS, () => {
+      throw new Error(`The connection did not answer within ${ALIVE_MS} ms.`);
+    });
     if (isStopped) {
       client.release(true);
       return;
