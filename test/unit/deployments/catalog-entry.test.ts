@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import type { Deployment } from '../../../src/domain/chat/provider.ts';
+import { catalogEntryFor } from '../../../src/domain/deployments/catalog-entry.ts';
+import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog/snapshot.ts';
+import { aDeployment } from '../../support/chat.ts';
+
+const CATALOG = loadEmbeddedSnapshot();
+
+const bedrock = (upstreamModel: string): Partial<Deployment> => ({ provider: 'bedrock', upstreamModel });
+const PROFILE = 'arn:aws:bedrock:us-east-1:123456789012:inference-profile/';
+
+describe('the catalog entry of a deployment', () => {
+  it.each<[string, Partial<Deployment>, string | null]>([
+    ['of a model', { upstreamModel: 'gpt-4o' }, 'gpt-4o'],
+    ['of a base model', { provider: 'azure', upstreamModel: 'mine', baseModel: 'azure/gpt-4o' }, 'azure/gpt-4o'],
+    [
+      'of a fine-tuned model is that of its kind',
+      { upstreamModel: 'ft:gpt-4o-2024-08-06:my-org:my-name:id', modelGroup: 'gpt-4o' },
+      'ft:gpt-4o-2024-08-06',
+    ],
+    [
+      'of a fine-tuned base model is that of its kind',
+      { provider: 'azure', upstreamModel: 'mine', baseModel: 'ft:gpt-4o-2024-08-06:my-org::id' },
+      'ft:gpt-4o-2024-08-06',
+    ],
+    ['of an unknown fine-tuned model', { upstreamModel: 'ft:unknown:my-org::id' }, null],
+    ['of a profile of Bedrock', bedrock('eu.amazon.nova-lite-v1:0'), 'eu.amazon.nova-lite-v1:0'],
+    [
+      'of a profile without an entry is that of its model',
+      bedrock('us.amazon.nova-premier-v1:0'),
+      'amazon.nova-premier-v1:0',
+    ],
+    ['of the ARN of a profile', bedrock(`${PROFILE}eu.amazon.nova-lite-v1:0`), 'eu.amazon.nova-lite-v1:0'],
+    [
+      'of the ARN of a profile without an entry',
+      bedrock(`${PROFILE}us.amazon.nova-premier-v1:0`),
+      'amazon.nova-premier-v1:0',
+    ],
+    [
+      'of the ARN of a model',
+      bedrock('arn:aws-us-gov:bedrock:us-gov-west-1::foundation-model/amazon.nova-lite-v1:0'),
+      'amazon.nova-lite-v1:0',
+    ],
+    [
+      'of an ARN without a name of a model',
+      bedrock('arn:aws:bedrock:us-east-1:1:application-inference-profile/a1b2'),
+      null,
+    ],
+    ['of a name with a region at another provider', { upstreamModel: 'us.amazon.nova-premier-v1:0' }, null],
+    ['of a public name, when its model has none', { upstreamModel: 'ft:unknown:a::b', modelGroup: 'gpt-4o' }, 'gpt-4o'],
+  ])('%s', (_what, overrides, expected) => {
+    const deployment = aDeployment({ provider: 'openai', modelGroup: 'public', ...overrides });
+    expect(catalogEntryFor(deployment, CATALOG)?.id ?? null).toBe(expected);
+  });
+});
