@@ -55,13 +55,13 @@ function pricesOf(deployment: Deployment, catalog: CatalogSnapshot): Prices {
 }
 
 function pricesIn(row: PriceRow, deployment: Deployment, catalog: CatalogSnapshot): Prices {
-  const units = unitPricesOf(row);
-  const videos = videoPricesOf(row);
+  const own = deployment.priceOverrides;
+  const units = unitPricesOf(row, own);
+  const videos = videoPricesOf(firstRate(own, VIDEO_SECOND) === null ? row : own);
   const tariff = readTariff(row);
-  const billsOtherUnit =
-    billsImages(row) || [...Object.values(units), ...videos.values()].some((price) => (price ?? 0n) !== 0n);
-  // A zero token price beside a price for another unit means that tokens are not billed.
-  const billsTokens = !(isFree(tariff) && billsOtherUnit);
+  // A zero token price beside a price for another unit means that tokens are not billed. A configured one is free where
+  // the configuration has no price for another unit.
+  const billsTokens = !isFree(tariff) || !billsOtherUnit(readTariff(own) === null ? row : own);
   return {
     ...tokenPrices(row, billsTokens ? tariff : null),
     services: billsTokens ? servicesOf(row) : {},
@@ -71,6 +71,15 @@ function pricesIn(row: PriceRow, deployment: Deployment, catalog: CatalogSnapsho
     videos,
   };
 }
+
+/** Whether a row has a price for another unit than tokens that is not zero. */
+const billsOtherUnit = (row: PriceRow): boolean =>
+  billsImages(row) ||
+  [...Object.values(unitPricesOf(row, NO_PRICES)), ...videoPricesOf(row).values()].some(
+    (price) => (price ?? 0n) !== 0n,
+  );
+
+const NO_PRICES: PriceRow = {};
 
 const VIDEO_PRICE_PREFIX = 'output_cost_per_second_';
 
@@ -82,21 +91,29 @@ const videoPricesOf = (row: PriceRow): Prices['videos'] =>
     }),
   );
 
-function unitPricesOf(row: PriceRow): Prices['units'] {
+/** Keys of the price of a second of audio. The catalog has it in one of them. */
+const AUDIO_SECOND = ['input_cost_per_second', 'output_cost_per_second', 'input_cost_per_audio_per_second'] as const;
+/** Keys of the price of a second of video of any resolution. */
+const VIDEO_SECOND = ['output_cost_per_video_per_second', 'output_cost_per_second'] as const;
+
+/** Prices by unit. `own` has the prices of the configuration: one of seconds replaces all prices of seconds. */
+function unitPricesOf(row: PriceRow, own: PriceRow): Prices['units'] {
   const page = rateFrom(row['ocr_cost_per_page']);
-  const video = rateFrom(row['output_cost_per_video_per_second'] ?? row['output_cost_per_second']);
   return {
     query: rateFrom(row['input_cost_per_query']),
     character: rateFrom(row['input_cost_per_character']),
-    // The catalog has the price of a second of audio in one of these fields.
-    second: rateFrom(
-      row['input_cost_per_second'] ?? row['output_cost_per_second'] ?? row['input_cost_per_audio_per_second'],
-    ),
+    second: firstRate(own, AUDIO_SECOND) ?? firstRate(row, AUDIO_SECOND),
     page,
     annotated_page: rateFrom(row['annotation_cost_per_page']) ?? page,
     credit: rateFrom(row['ocr_cost_per_credit']),
-    video_second: video,
+    video_second: firstRate(own, VIDEO_SECOND) ?? firstRate(row, VIDEO_SECOND),
   };
+}
+
+/** The first price of these keys that is not zero, else the first; null for none. */
+function firstRate(row: PriceRow, keys: readonly string[]): Rate | null {
+  const rates = keys.map((key) => rateFrom(row[key])).filter((rate) => rate !== null);
+  return rates.find((rate) => rate !== 0n) ?? rates[0] ?? null;
 }
 
 /** Addresses of OpenAI that process in one region. */

@@ -41,6 +41,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   'groq/whisper-large-v3': { input_cost_per_second: 3.083e-5, output_cost_per_second: 0 },
   transcribe: { input_cost_per_token: 1.25e-6, input_cost_per_audio_token: 2.5e-6, output_cost_per_token: 5e-6 },
   'out-second': { output_cost_per_second: 0.5 },
+  video: { output_cost_per_second: 0.05, output_cost_per_second_720p: 0.07 },
+  'soniox/stt': { input_cost_per_second: 0, output_cost_per_second: 2.77778e-5 },
 };
 
 const entries: readonly CatalogEntry[] = [
@@ -122,8 +124,8 @@ describe('images', () => {
     expect(cost('my-deployment', { measured: images(1) }, withBaseModel)).toBe('0.04194304');
     expect(cost('my-deployment', { measured: images(1, null, 'hd') }, withBaseModel)).toBe('0.07999586304');
     expect(cost('by-pixel', { measured: images(3) })).toBe('0.003145728');
-    for (const size of ['auto', '1.5x3', '-1024x1024', '1e400x1', '1024x1024x2', '0x5', '0xffx1'])
-      expect(cost('by-pixel', { measured: images(1, size) }), size).toBeNull();
+    const sizes = ['auto', '1.5x3', '-1024x1024', '1e400x1', '1024x1024x2', '0x5', '0xffx1'];
+    expect(sizes.map((size) => cost('by-pixel', { measured: images(1, size) }))).toEqual(sizes.map(() => null));
   });
 
   it('have the price of a quality that has no host in the map, where its row names the provider', () => {
@@ -209,6 +211,7 @@ describe('seconds of audio', () => {
     ['with fractions, rounded to microseconds', 'whisper-1', 8.470000267, '0.000847'],
     ['at the price of their provider', 'whisper-large-v3', 60, '0.0018498'],
     ['at the price of output, where input has none', 'out-second', 2, '1'],
+    ['at the price of output, where that of input is zero', 'soniox/stt', 60, '0.001666668'],
     ['of a model that is billed by tokens', 'transcribe', 10, null],
     ['of a count of zero', 'whisper-1', 0, '0'],
   ])('have the expected cost: %s', (_what, model, count, expected) => {
@@ -224,6 +227,38 @@ describe('seconds of audio', () => {
     };
     // Text input, audio input and output: 10 x 1.25e-6 + 90 x 2.5e-6 + 10 x 5e-6.
     expect(cost('transcribe', { usage, measured: seconds(10) })).toBe('0.0002875');
+  });
+});
+
+it('tokens whose price is configured as zero are free, also where the map has a price per image', () => {
+  const free = { input_cost_per_token: 0, output_cost_per_token: 0 };
+  const used = { usage: { inputTokens: 10, outputTokens: 10 } };
+  expect(cost('gemini-image', used, { priceOverrides: free })).toBe('0');
+  // Zeros beside a configured price per image mean that tokens are not billed.
+  const priceOverrides = { ...free, output_cost_per_image: 0.5 };
+  expect(cost('gemini-image', { ...used, measured: images(1) }, { priceOverrides })).toBe('0.5');
+  expect(cost('by-size-free-tokens', { ...used, measured: images(1, '2K') })).toBe('0.12');
+});
+
+describe('configured prices of seconds', () => {
+  const priced = (model: string, measured: BilledQuantity, priceOverrides: Deployment['priceOverrides']) =>
+    cost(model, { measured }, { priceOverrides });
+
+  it('of audio replace all prices of the map', () => {
+    const second: BilledQuantity = { unit: 'second', count: 10 };
+    expect(priced('whisper-1', second, { input_cost_per_second: 0 })).toBe('0');
+    expect(priced('whisper-1', second, { output_cost_per_second: 0.5 })).toBe('5');
+    expect(priced('whisper-1', second, { input_cost_per_second: 0, output_cost_per_second: 0.25 })).toBe('2.5');
+  });
+
+  it('of video replace the prices of all resolutions, and of one resolution only its price', () => {
+    const video = (resolution: string | null): BilledQuantity => ({ unit: 'video_second', count: 10, resolution });
+    expect(priced('video', video('720p'), {})).toBe('0.7');
+    expect(priced('video', video('720p'), { output_cost_per_second: 0.01 })).toBe('0.1');
+    expect(priced('video', video('720p'), { output_cost_per_video_per_second: 0 })).toBe('0');
+    const ofOne = { output_cost_per_second_720p: 0.02 };
+    expect([priced('video', video('720p'), ofOne), priced('video', video(null), ofOne)]).toEqual(['0.2', '0.5']);
+    expect(priced('video', video('720p'), { ...ofOne, output_cost_per_second: 0.01 })).toBe('0.2');
   });
 });
 
