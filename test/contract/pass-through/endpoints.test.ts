@@ -240,7 +240,7 @@ describe('passThroughEndpoints.update', () => {
     ]);
   });
 
-  it('200: headers with names of the prototype are stored, masked, kept and sent as any other', async () => {
+  it('200: headers with names of the prototype are stored, masked, kept and sent like other headers', async () => {
     // `JSON.parse` makes `__proto__` a member of the object.
     const headersOf = (value: string) => JSON.parse(`{ "constructor": "${value}", "__proto__": "${value}" }`) as object;
     const id = await createEndpoint({ path: '/d/prototype', target: `${target.url}/d`, headers: headersOf('first') });
