@@ -71,8 +71,8 @@ function catalogRowFor(deployment: Deployment, catalog: CatalogSnapshot, kind: I
 }
 
 /**
- * Row of one size and quality. In the map, the host of a model comes before the quality, so the first part of a model
- * name with a slash is also read as the host. A row without a host applies where it names the provider.
+ * Row of one size and quality. The map has the host of a model before the quality. So the first part of a model name
+ * with a slash is also read as the host. A row without a host applies where it names the provider.
  */
 function variantRow(
   catalog: CatalogSnapshot,
