@@ -75,9 +75,8 @@ function targetsOf(
 /** The answers of a call, and its open questions. Null when no question is open, or there is no decision. */
 function earlierAnswersOf({ exchange }: GatewayCall, fallbackBelow: number): EarlierAnswers | null {
   if (exchange.decision === undefined) return null;
-  const { decision, qualifiedModel } = exchange.decision;
-  const open = weakPositions(decision, fallbackBelow);
-  return open.length === 0 ? null : { decision, qualifiedModel, open };
+  const open = weakPositions(exchange.decision.decision, fallbackBelow);
+  return open.length === 0 ? null : { ...exchange.decision, open };
 }
 
 /** Request for the open questions: in the trace of the first call, without retries and further fallbacks. */
@@ -122,7 +121,7 @@ function combined(calls: readonly GatewayCall[]): GatewayCall {
     consume: (use) => last.consume(use),
     translated: (translate) => combined([...before, last.translated(translate)]),
     withDropped: (dropped) => combined([...before, last.withDropped(dropped)]),
-    guarded: (guardrails, editedBody) => combined([...before, last.guarded(guardrails, editedBody)]),
+    guarded: (guardrails, edits) => combined([...before, last.guarded(guardrails, edits)]),
   };
 }
 

@@ -1,7 +1,8 @@
 import { mayRead, ownerOf, visibilityOf } from '../../src/domain/caller.ts';
 import type { FollowUp, ModelRequest } from '../../src/domain/chat/chat.ts';
 import { RESPONSES } from '../../src/domain/inference/endpoint.ts';
-import { listedItems } from '../../src/domain/responses/items.ts';
+import type { RequestBody } from '../../src/domain/inference/request-validation.ts';
+import { inputItemsOf, listedItems } from '../../src/domain/responses/items.ts';
 import type { ResponseItem, StoredResponse } from '../../src/domain/responses/stored-response.ts';
 import { isOwnResponseId, type UpstreamResponse, ownResponseId } from '../../src/domain/responses/response-ids.ts';
 import type { GatewayCall } from '../../src/gateway/gateway.ts';
@@ -20,7 +21,10 @@ export const askForResponse = async (
   how: { readonly keep: boolean },
 ): Promise<GatewayCall> => (await askWithItems(scope, request, how)).call;
 
-/** Requests a response. Returns the call, and the own items of the request with references resolved. */
+/**
+ * Requests a response. Returns the call, and the own items of the request: with references resolved, and as guardrails
+ * have edited them.
+ */
 export async function askWithItems(
   scope: Scope<ResponsePlatform>,
   request: ModelRequest,
@@ -41,10 +45,13 @@ export async function askWithItems(
     request.endpoint === RESPONSES &&
     request.body['store'] !== false &&
     scope.platform.responses.queue.mayStore(request.bytes.length);
-  const store = storeAnswer(scope, { id: answerIds.ownId, previousId, items });
+  // Guardrails may edit items, but they keep their number.
+  const ownItemsOf = (body: RequestBody): readonly ResponseItem[] =>
+    inputItemsOf(body).slice(inputItemsOf(resolved.request.body).length - items.length);
+  const store = storeAnswer(scope, { id: answerIds.ownId, previousId, ownItemsOf });
   const followUp = isStored ? { ...answerIds, store } : answerIds;
   const call = await scope.platform.gateway.call(callerOf(scope), { ...resolved.request, followUp }, scope.signal);
-  return { call, items };
+  return { call, items: call.editedBody === undefined ? items : ownItemsOf(call.editedBody) };
 }
 
 /** Ids of the answer for this caller. */
@@ -64,19 +71,28 @@ function followUpOf(scope: Scope<ResponsePlatform>, previousId: string | null): 
   };
 }
 
-/** Returns a function that stores the answer to these items. `previousId` is the id of a stored response or null. */
+/**
+ * Returns a function that stores the answer and the own items of its request. `previousId` is the id of a stored
+ * response or null.
+ */
 function storeAnswer(
   scope: Scope<ResponsePlatform>,
-  { id, previousId, items }: Pick<StoredResponse, 'id' | 'previousId'> & { readonly items: readonly ResponseItem[] },
+  {
+    id,
+    previousId,
+    ownItemsOf,
+  }: Pick<StoredResponse, 'id' | 'previousId'> & {
+    readonly ownItemsOf: (body: RequestBody) => readonly ResponseItem[];
+  },
 ): NonNullable<FollowUp['store']> {
   const owner = ownerOf(callerOf(scope));
-  return (response) =>
+  return (response, body) =>
     scope.platform.responses.queue.enqueue({
       id,
       previousId,
       owner,
       createdAt: scope.platform.clock.now(),
-      input: listedItems(items, id),
+      input: listedItems(ownItemsOf(body), id),
       response,
     });
 }

@@ -4,6 +4,7 @@ import type { ByteStream } from '../domain/bytes.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ChatDelta, Exchange, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment, RequestPreview } from '../domain/chat/provider.ts';
+import type { MadeDecision } from '../domain/decisions/decision.ts';
 import type { Health } from '../domain/deployments/health.ts';
 import type { Probe } from '../domain/deployments/probe.ts';
 import type { Usd } from '../domain/money.ts';
@@ -67,8 +68,16 @@ export interface GatewayCall {
   translated(translate: (bytes: ByteStream) => ByteStream): GatewayCall;
   /** The same call, whose answer names the members of the request that were dropped. */
   withDropped(dropped: readonly string[]): GatewayCall;
-  /** The same call with the guardrails that apply to it, and with the request body that they edited. */
-  guarded(guardrails: readonly string[], editedBody?: ModelRequest['body']): GatewayCall;
+  /** The same call with the guardrails that apply to it, and with what they edited. */
+  guarded(guardrails: readonly string[], edits?: GuardrailEdits): GatewayCall;
+}
+
+/** Edits of a call by its guardrails. */
+export interface GuardrailEdits {
+  /** Body of the request; absent where it was not edited. */
+  readonly body?: ModelRequest['body'];
+  /** The decision that the answer expresses; absent for other calls. */
+  readonly decision?: MadeDecision;
 }
 
 /** Model and provider requested for a new object; null when the request has none. */

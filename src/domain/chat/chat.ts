@@ -94,10 +94,10 @@ export interface FollowUp {
   /** Id of the previous response, when the request contains its conversation; null otherwise. */
   readonly previousId: string | null;
   /**
-   * Stores a complete answer that the gateway translates. Returns false when the answer cannot be stored. Absent for
-   * answers that must not be stored.
+   * Stores a complete answer that the gateway translates, with the body of its request as guardrails have edited it.
+   * Returns false when the answer cannot be stored. Absent for answers that must not be stored.
    */
-  readonly store?: (answer: JsonObject) => boolean;
+  readonly store?: (answer: JsonObject, body: JsonObject) => boolean;
   /** Id that callers get for an object that a deployment's upstream stores. */
   shownId(deploymentId: string, upstreamId: string): string;
 }
@@ -147,6 +147,8 @@ export interface Exchange {
   readonly dropped?: readonly string[];
   /** The decision that the bytes express; absent for other calls. */
   readonly decision?: MadeDecision;
+  /** The exchange with an edited decision, in the same format. Present where `decision` is. */
+  readonly withDecision?: (edited: MadeDecision) => Exchange;
   /** The answer in the caller's dialect, ready to forward. Consume this or `deltas`, not both. */
   readonly bytes: ByteStream;
   /** The answer as typed deltas. Consume this or `bytes`, not both. */

@@ -1,12 +1,9 @@
 import { addUsd } from '../money.ts';
-import type { Answer, Decision } from './decision.ts';
+import type { Answer, Decision, MadeDecision, Question } from './decision.ts';
 import { sumOfMembers, sumOfUsages } from './groups.ts';
 
-/** A decision by other models, with the questions that are asked again. */
-export interface EarlierAnswers {
-  readonly decision: Decision;
-  /** Provider and model that answered first, e.g. `typesafe/jev-latest`. */
-  readonly qualifiedModel: string;
+/** A decision by other models, with the questions that are asked again. `qualifiedModel` answered first. */
+export interface EarlierAnswers extends MadeDecision {
   /** Positions of the questions to ask again, ascending; at least one. */
   readonly open: readonly number[];
 }
@@ -34,19 +31,27 @@ const withModel = (answer: Answer, model: string): Answer =>
 /**
  * A decision whose open questions were asked again. `latest` has one answer for each open question, in their order, by
  * the model `latestModel`. A latest answer replaces the earlier one if it has more label mass. Each answer names its
- * model. Token counts are added. Costs are added if both are known.
+ * model. Token counts are added. Costs are added if both are known. `asked` are all questions of the latest request. An
+ * answer keeps the question that it was given for, because a guardrail may have masked an earlier one.
  */
-export function mergeEarlierAnswers(earlier: EarlierAnswers, latest: Decision, latestModel: string): Decision {
-  const { decision, open } = earlier;
-  const answers = decision.answers.map((answer) => withModel(answer, earlier.qualifiedModel));
+export function mergeEarlierAnswers(
+  earlier: EarlierAnswers,
+  asked: readonly Question[],
+  { decision: latest, model: latestModel }: { readonly decision: Decision; readonly model: string },
+): MadeDecision {
+  const { decision, open, qualifiedModel } = earlier;
+  const answers = decision.answers.map((answer) => withModel(answer, qualifiedModel));
+  const questions = asked.map((question, position) => earlier.questions[position] ?? question);
   for (const [index, position] of open.entries()) {
     const [before, now] = [answers[position], latest.answers[index]];
     if (now === undefined) continue;
-    if (before === undefined || comparableMass(now) > comparableMass(before))
-      answers[position] = withModel(now, latestModel);
+    if (before !== undefined && comparableMass(now) <= comparableMass(before)) continue;
+    answers[position] = withModel(now, latestModel);
+    const question = asked[position];
+    if (question !== undefined) questions[position] = question;
   }
   const isCharged = decision.charged !== undefined && latest.charged !== undefined;
-  return {
+  const merged: Decision = {
     model: decision.model,
     answers,
     usage: sumOfUsages([decision.usage, latest.usage]),
@@ -55,4 +60,5 @@ export function mergeEarlierAnswers(earlier: EarlierAnswers, latest: Decision, l
     more: { ...latest.more, ...decision.more },
     usageMore: sumOfMembers(decision.usageMore, latest.usageMore),
   };
+  return { qualifiedModel, questions, decision: merged };
 }

@@ -152,13 +152,18 @@ export class CallAccount {
       cost,
       end: recordedEnd,
       failure: failure instanceof Error ? failure : null,
-      capturePrompts: this.#tools.capturePrompts && request.omitContent !== true,
+      capturePrompts: this.#mayCapture(request),
       resendCount: this.#resendCount,
       guard: this.#guard,
       windows,
     });
     // A refusal by a guardrail does not count as a failure of the deployment.
     this.#healthCall?.ended(recordedEnd === 'failed' && !isGuardrailFailure(failure) ? failure : null);
+  }
+
+  /** Whether texts are recorded. A prompt that some guardrail has not checked is not recorded. */
+  #mayCapture({ omitContent }: RecordedRequest): boolean {
+    return this.#tools.capturePrompts && omitContent !== true && (this.#guard?.isRequestChecked() ?? true);
   }
 
   /** Records a call. Guardrails of the mode `logging_only` mask its texts first. */

@@ -50,6 +50,8 @@ export interface RecordedGuardrails {
   readonly entries: readonly GuardrailEntry[];
   /** Guardrails of a mode. */
   of(mode: GuardrailMode): readonly ActiveGuardrail[];
+  /** Whether all guardrails have checked the request before the call. */
+  isRequestChecked(): boolean;
 }
 
 /** Facts of a call at the close of its account. */

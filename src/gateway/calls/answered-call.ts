@@ -3,7 +3,7 @@ import type { ChatDelta, Exchange } from '../../domain/chat/chat.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { ReaderStalled } from '../../domain/http.ts';
 import type { Usd } from '../../domain/money.ts';
-import type { GatewayCall } from '../gateway.ts';
+import type { GatewayCall, GuardrailEdits } from '../gateway.ts';
 
 /** Facts of an answered call. */
 type Facts = Pick<
@@ -42,13 +42,7 @@ export class AnsweredCall implements GatewayCall {
   readonly #answer: Pick<Exchange, 'deltas'>;
   readonly #bytes: ByteStream;
 
-  constructor(
-    call: CallOfAnswer,
-    facts: Facts,
-    answer: Pick<Exchange, 'deltas'>,
-    bytes: ByteStream,
-    { guardrails, editedBody }: Pick<GatewayCall, 'guardrails' | 'editedBody'> = facts,
-  ) {
+  constructor(call: CallOfAnswer, facts: Facts, answer: Pick<Exchange, 'deltas'>, bytes: ByteStream) {
     this.callId = facts.callId;
     this.modelGroup = facts.modelGroup;
     this.deployment = facts.deployment;
@@ -57,8 +51,8 @@ export class AnsweredCall implements GatewayCall {
     this.exchange = facts.exchange;
     this.traceId = facts.traceId;
     this.spanId = facts.spanId;
-    this.guardrails = guardrails;
-    this.editedBody = editedBody;
+    this.guardrails = facts.guardrails;
+    this.editedBody = facts.editedBody;
     this.#call = call;
     this.#answer = answer;
     this.#bytes = bytes;
@@ -100,14 +94,21 @@ export class AnsweredCall implements GatewayCall {
   }
 
   withDropped(dropped: readonly string[]): GatewayCall {
-    const { callId, modelGroup, deployment, tries, limits, traceId, spanId, guardrails, editedBody } = this;
-    const exchange = { ...this.exchange, dropped };
-    const facts = { callId, modelGroup, deployment, tries, limits, exchange, traceId, spanId, guardrails, editedBody };
-    return new AnsweredCall(this.#call, facts, this.#answer, this.#bytes);
+    return this.#withHead({ ...this.exchange, dropped });
   }
 
-  guarded(guardrails: readonly string[], editedBody?: GatewayCall['editedBody']): GatewayCall {
-    return new AnsweredCall(this.#call, this, this.#answer, this.#bytes, { guardrails, editedBody });
+  guarded(guardrails: readonly string[], { body, decision }: GuardrailEdits = {}): GatewayCall {
+    const exchange = decision === undefined ? this.exchange : { ...this.exchange, decision };
+    return this.#withHead(exchange, { guardrails, editedBody: body });
+  }
+
+  #withHead(
+    exchange: GatewayCall['exchange'],
+    { guardrails, editedBody }: Pick<GatewayCall, 'guardrails' | 'editedBody'> = this,
+  ): GatewayCall {
+    const { callId, modelGroup, deployment, tries, limits, traceId, spanId } = this;
+    const facts = { callId, modelGroup, deployment, tries, limits, exchange, traceId, spanId, guardrails, editedBody };
+    return new AnsweredCall(this.#call, facts, this.#answer, this.#bytes);
   }
 }
 

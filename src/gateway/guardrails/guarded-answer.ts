@@ -1,11 +1,13 @@
 import { type ByteStream, streamOfBytes, collect } from '../../domain/bytes.ts';
 import type { ChatDelta, Exchange, ModelRequest } from '../../domain/chat/chat.ts';
+import type { MadeDecision } from '../../domain/decisions/decision.ts';
 import { Rejected, Unavailable } from '../../domain/errors.ts';
 import type { GuardrailEntry } from '../../domain/guardrails/entry.ts';
 import type { GuardedText, StreamSettings } from '../../domain/guardrails/guardrail.ts';
 import { answerTexts, editedJson } from '../../domain/guardrails/texts/answer-texts.ts';
+import { decisionTexts } from '../../domain/guardrails/texts/decision-texts.ts';
 import { isMembers, type Members, type TextPlace, withTexts } from '../../domain/guardrails/texts/walk.ts';
-import { guardedBytes, guardedDeltas } from './guarded-stream.ts';
+import { createStreamWindow, guardedBytes, guardedDeltas } from './guarded-stream.ts';
 import type { CallGuard, RunningCall } from './guarding.ts';
 
 /** Maximum size of a complete answer, in bytes. */
@@ -13,26 +15,22 @@ const ANSWER_LIMIT = 64 * 1024 * 1024;
 
 /** The answer of a guarded call. */
 export interface GuardedAnswer {
-  /** Returns the exchange with guardrails on its body. */
+  /** Returns the exchange with guardrails on its body. Its outcome has no text before `release`. */
   withChecks(exchange: Exchange): Exchange;
   /** Resolves when the head of the answer may be sent. Throws Rejected, GuardrailFailed and Unavailable. */
   checked(): Promise<void>;
+  /** Allows the record of the call to have the text of the answer. Returns the decision with its edits, if any. */
+  release(): MadeDecision | undefined;
   /** Cancels the answer, even before it has arrived. */
   cancel(failure: unknown): void;
 }
 
 /** A complete answer after its check. */
-interface EditedAnswer {
+interface CheckedAnswer extends Pick<Exchange, 'deltas' | 'outcome' | 'decision'> {
   readonly bytes: Uint8Array;
-  readonly places: readonly TextPlace[];
-  /** Null where nothing was edited. */
-  readonly texts: readonly string[] | null;
 }
 
-/**
- * Prepares the checks of an answer. `passed` is called when the whole answer may be sent, with the edited texts; null
- * where none was edited.
- */
+/** Prepares the checks of an answer. `passed` is called when all of it may be sent, with the edited texts, or null. */
 export function guardAnswer(
   guard: CallGuard,
   {
@@ -45,99 +43,135 @@ export function guardAnswer(
     readonly passed: (texts: readonly string[] | null) => void;
   },
 ): GuardedAnswer {
-  const { endpoint } = request;
+  const { endpoint, textLimit } = request;
   let arrivedExchange: Exchange | null = null;
   let awaitRelease: () => Promise<void> = async () => undefined;
   let cancelled: { readonly failure: Error | undefined } | null = null;
+  let isReleased = false;
+  let decision: Exchange['decision'];
 
   async function checkStream(texts: readonly string[], isLast: boolean): Promise<readonly string[] | null> {
     const checked = await guard.check('post_call', asAnswer(texts), call, isLast ? 'all' : 'failures');
-    if (isLast) passed(checked.isEdited ? checked.texts : null);
     return checked.isEdited ? checked.texts : null;
   }
 
   function guardStream(exchange: Exchange): Exchange {
-    const streamGuard = {
-      settings: streamSettings(guard),
+    const window = createStreamWindow({
       // The last events of the Responses API repeat all texts, and would contain an edited text without its edits.
       isEditable: endpoint.dialect !== null && endpoint.dialect !== 'responses',
       check: checkStream,
       refusal: (where: string) => maskingRefusal(guard, where),
+      // Only responses are stored, and their streams cannot be edited.
+      passed: () => passed(null),
+    });
+    const streamGuard = { settings: streamSettings(guard), window };
+    const guarded: Exchange = {
+      ...exchange,
+      outcome() {
+        const outcome = exchange.outcome();
+        const { text } = outcome;
+        return text === null ? outcome : { ...outcome, text: window.recordedText(text).slice(0, textLimit) };
+      },
     };
-    if (request.typed === true) return { ...exchange, deltas: () => guardedDeltas(exchange.deltas(), streamGuard) };
+    if (request.typed === true) return { ...guarded, deltas: () => guardedDeltas(exchange.deltas(), streamGuard) };
     const { bytes, firstReleased } = guardedBytes(exchange.bytes, streamGuard);
     // No unhandled rejection: `checked` reports the failure, and the stream ends with it.
     firstReleased.catch(() => undefined);
     awaitRelease = () => firstReleased;
-    return { ...exchange, bytes };
+    return { ...guarded, bytes };
   }
 
   function guardWhole(exchange: Exchange): Exchange {
     let body: ByteStream = exchange.bytes;
-    let edited: EditedAnswer | null = null;
+    let checked: Omit<CheckedAnswer, 'bytes'> = exchange;
     awaitRelease = async () => {
-      const bytes = await collect(exchange.bytes, ANSWER_LIMIT);
-      if (bytes === null) throw new Unavailable('The answer is too large to be checked.', null);
-      edited = await editedAnswer(bytes);
-      passed(edited.texts);
-      body = streamOfBytes(edited.bytes);
+      const answer = await (exchange.decision === undefined
+        ? checkedText(exchange)
+        : checkedDecision(exchange, exchange.decision));
+      const { bytes } = answer;
+      checked = answer;
+      decision = answer.decision;
+      body = streamOfBytes(request.reportsGuardrails === true ? withReport(bytes, guard.entries) : bytes);
     };
     const checkedBytes: ByteStream = {
       pipe: (sink) => body.pipe(sink),
       resume: () => body.resume(),
       cancel: (failure) => body.cancel(failure),
     };
-    return {
-      ...exchange,
-      bytes: checkedBytes,
-      deltas: () =>
-        edited?.texts == null ? exchange.deltas() : withEdits(exchange.deltas(), edited.places, edited.texts),
-      outcome() {
-        const outcome = exchange.outcome();
-        if (edited?.texts == null || outcome.text === null) return outcome;
-        // The recorded text may be cut to a limit: the edited text is cut to the same length.
-        const text = textOf(edited.places, edited.texts, 'text').slice(0, outcome.text.length);
-        return { ...outcome, text };
-      },
-    };
+    return { ...exchange, bytes: checkedBytes, deltas: () => checked.deltas(), outcome: () => checked.outcome() };
   }
 
-  async function editedAnswer(bytes: Uint8Array): Promise<EditedAnswer> {
+  async function checkedText(exchange: Exchange): Promise<CheckedAnswer> {
+    const bytes = await bytesOf(exchange);
     const body = parsed(bytes);
     // A transcript may be plain text.
     const places: readonly TextPlace[] =
       body === null
         ? [{ text: new TextDecoder().decode(bytes), path: [], role: 'assistant' }]
         : answerTexts(endpoint, body);
-    const checked = await guard.check('post_call', places, call);
-    const texts = checked.isEdited ? checked.texts : null;
-    if (body === null) return { bytes: texts === null ? bytes : Buffer.from(texts.join('')), places, texts };
-    const written =
-      texts === null
-        ? bytes
-        : Buffer.from(editedJson({ ...body, ...withTexts(body, places, texts) }, endpoint.answers.member));
-    return { bytes: request.reportsGuardrails === true ? withReport(written, guard.entries) : written, places, texts };
+    const { texts, isEdited } = await guard.check('post_call', places, call);
+    passed(isEdited ? texts : null);
+    const unedited = { bytes, deltas: () => exchange.deltas(), outcome: () => exchange.outcome() };
+    if (!isEdited) return unedited;
+    return {
+      bytes:
+        body === null
+          ? Buffer.from(texts.join(''))
+          : Buffer.from(editedJson({ ...body, ...withTexts(body, places, texts) }, endpoint.answers.member)),
+      deltas: () => withEdits(exchange.deltas(), places, texts),
+      outcome() {
+        const outcome = exchange.outcome();
+        return outcome.text === null ? outcome : { ...outcome, text: recordedText(places, texts).slice(0, textLimit) };
+      },
+    };
+  }
+
+  async function checkedDecision(exchange: Exchange, made: MadeDecision): Promise<CheckedAnswer> {
+    const texts = decisionTexts(made);
+    const checked = await guard.check('post_call', texts.places, call);
+    if (checked.isEdited && exchange.withDecision === undefined) throw maskingRefusal(guard, 'in this answer');
+    const shown = checked.isEdited ? exchange.withDecision?.(texts.withTexts(checked.texts)) : undefined;
+    return { ...(shown ?? exchange), bytes: await bytesOf(shown ?? exchange) };
+  }
+
+  function withBodyChecks(exchange: Exchange): Exchange {
+    const isChecked = guard.has('post_call');
+    if (exchange.streaming) return isChecked ? guardStream(exchange) : exchange;
+    const hasTexts = endpoint.answers.member !== null;
+    const isRewritten = isChecked || request.reportsGuardrails === true;
+    return hasTexts && isRewritten ? guardWhole(exchange) : exchange;
   }
 
   return {
     withChecks(exchange) {
-      if (cancelled !== null) {
-        exchange.bytes.cancel(cancelled.failure);
-        return exchange;
-      }
-      arrivedExchange = exchange;
-      const isChecked = guard.has('post_call');
-      if (exchange.streaming) return isChecked ? guardStream(exchange) : exchange;
-      const hasTexts = endpoint.answers.member !== null;
-      const isRewritten = isChecked || request.reportsGuardrails === true;
-      return hasTexts && isRewritten ? guardWhole(exchange) : exchange;
+      if (cancelled === null) arrivedExchange = exchange;
+      else exchange.bytes.cancel(cancelled.failure);
+      decision = exchange.decision;
+      const guarded = cancelled === null ? withBodyChecks(exchange) : exchange;
+      return {
+        ...guarded,
+        outcome() {
+          const outcome = guarded.outcome();
+          return isReleased || outcome.text === null ? outcome : { ...outcome, text: '' };
+        },
+      };
     },
     checked: () => awaitRelease(),
+    release() {
+      isReleased = true;
+      return decision;
+    },
     cancel(failure) {
       cancelled = { failure: failure instanceof Error ? failure : undefined };
       arrivedExchange?.bytes.cancel(cancelled.failure);
     },
   };
+}
+
+async function bytesOf({ bytes }: Exchange): Promise<Uint8Array> {
+  const collected = await collect(bytes, ANSWER_LIMIT);
+  if (collected === null) throw new Unavailable('The answer is too large to be checked.', null);
+  return collected;
 }
 
 const asAnswer = (texts: readonly string[]): readonly GuardedText[] =>
@@ -191,6 +225,12 @@ function kindOf({ path }: TextPlace): 'text' | 'reasoning' | 'arguments' {
 
 const textOf = (places: readonly TextPlace[], texts: readonly string[], kind: ReturnType<typeof kindOf>): string =>
   places.map((place, index) => (kindOf(place) === kind ? (texts[index] ?? '') : '')).join('');
+
+/** The text to record for an edited answer: all of it, without reasoning, and without a copy in `output_text`. */
+const recordedText = (places: readonly TextPlace[], texts: readonly string[]): string =>
+  places
+    .map((place, index) => (kindOf(place) === 'reasoning' || place.path[0] === 'output_text' ? '' : texts[index]))
+    .join('');
 
 /**
  * The deltas of a complete answer with its edited texts. The first text delta has the whole text, and the first

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../domain/json-object.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
+import type { MadeDecision } from '../../domain/decisions/decision.ts';
 import { answerTexts } from '../../domain/guardrails/texts/answer-texts.ts';
 import { withTexts } from '../../domain/guardrails/texts/walk.ts';
 import type { CallGuard, RunningCall } from './guarding.ts';
@@ -11,35 +12,68 @@ import type { OpenCall } from '../calls/call.ts';
 import type { GatewayCall } from '../gateway.ts';
 import { guardAnswer, maskingRefusal } from './guarded-answer.ts';
 
-/** A request whose answer is stored only after its guardrails let it pass. */
-interface DeferredStore {
+/** A request whose answer is stored and published only after its guardrails let it pass. */
+interface DeferredAnswer {
   readonly request: ModelRequest;
   /** Stores the answer. `texts` are its edited texts; null where none was edited. */
-  passed(texts: readonly string[] | null): void;
+  store(texts: readonly string[] | null): void;
+  /** Publishes the answers of a decision that wait. */
+  publish(decision: MadeDecision | undefined): void;
+}
+
+function deferAnswer(guard: CallGuard, request: ModelRequest): DeferredAnswer {
+  const stored = deferStore(guard, request);
+  const published = deferPublication(guard, stored.request);
+  return { request: published.request, store: stored.store, publish: published.publish };
 }
 
 /** Stores the answer of a guarded call after it was checked. */
-function deferStore(guard: CallGuard, request: ModelRequest): DeferredStore {
+function deferStore(guard: CallGuard, request: ModelRequest): Pick<DeferredAnswer, 'request' | 'store'> {
   const { followUp, endpoint } = request;
   const store = followUp?.store;
   if (followUp === undefined || store === undefined || !guard.has('post_call'))
-    return { request, passed: () => undefined };
-  let answer: JsonObject | null = null;
+    return { request, store: () => undefined };
+  let complete: { readonly answer: JsonObject; readonly body: JsonObject } | null = null;
   return {
     request: {
       ...request,
       followUp: {
         ...followUp,
-        store(complete) {
-          answer = complete;
+        store(answer, body) {
+          complete = { answer, body };
           return true;
         },
       },
     },
-    passed(texts) {
-      if (answer === null) return;
+    store(texts) {
+      if (complete === null) return;
+      const { answer, body } = complete;
       const changes = texts === null ? {} : withTexts(answer, answerTexts(endpoint, answer), texts);
-      store({ ...answer, ...changes });
+      store({ ...answer, ...changes }, body);
+    },
+  };
+}
+
+/** Publishes the answers of a decision after all checks, with the edits of these checks. */
+function deferPublication(guard: CallGuard, request: ModelRequest): Pick<DeferredAnswer, 'request' | 'publish'> {
+  const { answered } = request;
+  if (answered === undefined) return { request, publish: () => undefined };
+  const waiting = new Set<number>();
+  return {
+    request: {
+      ...request,
+      answered(one) {
+        // Guardrails of a deployment are added before it is called.
+        if (guard.has('post_call') || guard.has('during_call')) waiting.add(one.position);
+        else answered(one);
+      },
+    },
+    publish(made) {
+      for (const position of waiting) {
+        const question = made?.questions[position];
+        const answer = made?.decision.answers[position];
+        if (question !== undefined && answer !== undefined) answered({ position, question, answer });
+      }
     },
   };
 }
@@ -76,9 +110,6 @@ async function editedRequest(
   return after(texts);
 }
 
-/** Modes whose guardrails read the request. */
-export const REQUEST_MODES = ['pre_call', 'during_call'] as const;
-
 /**
  * Throws InvalidInput for a JSON body in which an object at the level `fromLevel` or deeper has a member twice. Parsers
  * differ in which of the two values they use, so the upstream may read a text that was not checked. Does nothing when
@@ -88,7 +119,7 @@ export function assertNoRepeatedMember(
   guard: CallGuard,
   { bytes, form, fromLevel = 2 }: { readonly bytes: Uint8Array; readonly form?: unknown; readonly fromLevel?: number },
 ): void {
-  if (form !== undefined || !REQUEST_MODES.some((mode) => guard.has(mode))) return;
+  if (form !== undefined || !guard.checksRequest()) return;
   const name = repeatedName(bytes, fromLevel);
   if (name === null) return;
   const message = `An object of the body has the member '${name.slice(0, 256)}' twice, so the guardrails of this call cannot check it.`;
@@ -126,26 +157,33 @@ export async function sendGuarded(
   { request, signal, send }: { readonly request: ModelRequest; readonly signal: AbortSignal; readonly send: Send },
 ): Promise<GatewayCall> {
   const running = { callId: call.callId, traceId: call.traceId, signal };
+  const isCheckedBefore = guard.has('pre_call');
   assertNoRepeatedMember(guard, request);
   const keep = (one: ModelRequest): void => call.setEditedRequest(one);
   const checked = await editedRequest(guard, 'pre_call', { request, call: running }, keep);
+  if (isCheckedBefore) guard.endRequestCheck();
   const parallel = guard.has('during_call') ? checkInParallel(guard, checked, running) : null;
-  const deferred = deferStore(guard, checked);
-  const answer = guardAnswer(guard, { request: checked, call: running, passed: deferred.passed });
+  const deferred = deferAnswer(guard, checked);
+  const answer = guardAnswer(guard, { request: checked, call: running, passed: deferred.store });
   call.setAnswerCheck((exchange) => answer.withChecks(exchange));
   // A copy: `guard.add` adds the guardrails of deployments to `applied`.
   const own = [...guard.applied];
   // Names of the guardrails that checked each body. A fallback may have another body, or the first body without the
   // edits of later checks.
   const checkedBy = new Map<ModelRequest['body'], readonly string[]>([[checked.body, own]]);
+  let sentBody = checked.body;
   const beforeSend: BeforeSend = async (deployment, attempted) => {
     const { guardrails = [] } = deployment;
     guard.add(guardrails);
     const done = checkedBy.get(attempted.body) ?? [];
     const due = [...own, ...guardrails].filter((name) => !done.includes(name));
+    sentBody = attempted.body;
     if (due.length === 0) return attempted;
+    guard.beginRequestCheck();
     const rechecked = await checkedRequest(guard.only(due), attempted, running);
-    checkedBy.set(rechecked.body, [...done, ...due]);
+    guard.endRequestCheck();
+    sentBody = rechecked.body;
+    checkedBy.set(sentBody, [...done, ...due]);
     if (rechecked !== attempted) call.setEditedRequest(rechecked);
     return rechecked;
   };
@@ -153,7 +191,12 @@ export async function sendGuarded(
     const sending = send(call, { request: deferred.request, signal: parallel?.signal ?? signal, beforeSend });
     const [answered] = await Promise.all([sending, parallel?.checking]);
     await answer.checked();
-    return answered.guarded(guard.applied, checked === request ? undefined : checked.body);
+    const decision = answer.release();
+    deferred.publish(decision);
+    return answered.guarded(guard.applied, {
+      ...(sentBody === request.body ? {} : { body: sentBody }),
+      ...(decision === undefined ? {} : { decision }),
+    });
   } catch (failure) {
     answer.cancel(failure);
     throw failure;

@@ -6,8 +6,8 @@ import { allTexts } from '../../domain/guardrails/texts/request-texts.ts';
 import { isMembers, type Members, type TextPlace, withTexts } from '../../domain/guardrails/texts/walk.ts';
 import type { Forwarded } from '../../domain/pass-through/forwarded.ts';
 import { streamSettings, maskingRefusal } from './guarded-answer.ts';
-import { assertNoRepeatedMember, REQUEST_MODES } from './guarded-call.ts';
-import { guardedBytes } from './guarded-stream.ts';
+import { assertNoRepeatedMember } from './guarded-call.ts';
+import { createStreamWindow, guardedBytes } from './guarded-stream.ts';
 import type { CallGuard, RunningCall } from './guarding.ts';
 
 /** Maximum size of an answer that is checked, in bytes. */
@@ -39,7 +39,7 @@ function bodyTexts(bytes: Uint8Array): readonly TextPlace[] {
  * repeated member.
  */
 export async function checkForwarded(guard: CallGuard, request: Forwarded, call: RunningCall): Promise<Forwarded> {
-  if (!REQUEST_MODES.some((mode) => guard.has(mode))) return request;
+  if (!guard.checksRequest()) return request;
   const { fields, body, headers } = request;
   const { 'content-encoding': encoding = 'identity', 'content-type': type = '' } = headers;
   if (body.length > 0 && !IDENTITY.test(encoding)) throw uncheckable(guard, 'a compressed body');
@@ -74,8 +74,7 @@ export async function checkForwardedAnswer(guard: CallGuard, exchange: Exchange,
   if (OTHER_CHARSET.test(type)) throw uncheckable(guard, 'an answer in this character set');
   const { 'content-length': _length, ...headers } = exchange.headers;
   if (EVENTS.test(type)) {
-    const { bytes, firstReleased } = guardedBytes(exchange.bytes, {
-      settings: streamSettings(guard),
+    const window = createStreamWindow({
       isEditable: false,
       async check(texts, isLast) {
         const answerTexts = texts.map((text) => ({ text, role: null }));
@@ -84,6 +83,7 @@ export async function checkForwardedAnswer(guard: CallGuard, exchange: Exchange,
       },
       refusal: (where) => maskingRefusal(guard, where),
     });
+    const { bytes, firstReleased } = guardedBytes(exchange.bytes, { settings: streamSettings(guard), window });
     await firstReleased;
     return { ...exchange, headers, bytes };
   }

@@ -10,33 +10,57 @@ const MAX_BUFFERED_CHARACTERS = 64 * 1024 * 1024;
 /** A due check waits for the next word boundary, but no longer than this multiple of the sampling rate. */
 const MAX_WINDOW_FACTOR = 8;
 
-/** Checks of a stream. */
-interface StreamGuard {
-  readonly settings: StreamSettings;
+/** Checks of the texts of a stream. */
+interface TextChecks {
   /** Whether edited texts can be written into the stream. */
   readonly isEditable: boolean;
   /** The edited texts; null where none was edited. Rejects when the texts may not be sent. */
   check(texts: readonly string[], isLast: boolean): Promise<readonly string[] | null>;
   /** Error for an edit that cannot be applied. */
   refusal(where: string): Error;
+  /** Called when the last texts may be sent. */
+  passed?(): void;
+}
+
+/** The texts of a stream that were received since the last check. */
+interface StreamWindow {
+  append: ReturnType<typeof createStreamTexts>['append'];
+  /**
+   * Checks and releases the texts. Returns the edited texts by channel; null where none was edited. Rejects when they
+   * may not be sent.
+   */
+  checked(isLast: boolean): Promise<ReadonlyMap<string, string> | null>;
+  /** The text to record for an answer with the text `whole`: what was released of it, with its edits. */
+  recordedText(whole: string): string;
 }
 
 /** Buffers the texts that were received since the last check, and checks them. */
-function createWindow({ isEditable, check, refusal }: StreamGuard) {
+export function createStreamWindow({ isEditable, check, refusal, passed }: TextChecks): StreamWindow {
   const streamTexts = createStreamTexts();
+  let isUnchanged = true;
+  let isComplete = false;
   return {
     append: streamTexts.append,
-    /** The edited texts; null where none was edited. */
-    async checked(isLast: boolean): Promise<ReadonlyMap<string, string> | null> {
+    async checked(isLast) {
       const all = streamTexts.texts(isLast);
       const isCheckDue = all.length > 0 && (isLast || streamTexts.waiting > 0);
       const edited = isCheckDue ? await check(all, isLast) : null;
       if (edited !== null && (!isEditable || streamTexts.hasCopies)) throw refusal('in this stream');
       const released = streamTexts.release(edited);
       if (released === null) throw refusal('that is sent already or cannot be replaced');
+      if (edited !== null) isUnchanged = false;
+      isComplete = isLast;
+      if (isLast) passed?.();
       return edited === null ? null : released;
     },
+    recordedText: (whole) => (isUnchanged && isComplete ? whole : streamTexts.released()),
   };
+}
+
+/** A window and the settings that say when it is checked. */
+interface StreamGuard {
+  readonly settings: StreamSettings;
+  readonly window: StreamWindow;
 }
 
 interface GuardedBytes {
@@ -47,9 +71,9 @@ interface GuardedBytes {
 
 /** A stream of server-sent events whose bytes are buffered until their texts are checked. */
 export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedBytes {
-  const { samplingRate, atEndOnly } = guard.settings;
+  const { window, settings } = guard;
+  const { samplingRate, atEndOnly } = settings;
   const firstReleased = Promise.withResolvers<void>();
-  const window = createWindow(guard);
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const ready: Uint8Array[] = [];
   let sink: ByteSink | null = null;
@@ -159,8 +183,8 @@ export function guardedDeltas(
   source: AsyncIterableIterator<ChatDelta>,
   guard: StreamGuard,
 ): AsyncIterableIterator<ChatDelta> {
-  const { samplingRate, atEndOnly } = guard.settings;
-  const window = createWindow(guard);
+  const { window, settings } = guard;
+  const { samplingRate, atEndOnly } = settings;
   const ready: ChatDelta[] = [];
   const buffered: ChatDelta[] = [];
   let hasEnded = false;

@@ -57,6 +57,17 @@ export interface CallGuard {
   /** Whether no guardrail is selected. */
   isIdle(): boolean;
   has(mode: GuardrailMode): boolean;
+  /** Whether a guardrail checks the request, before or during the call. */
+  checksRequest(): boolean;
+  /**
+   * Whether all guardrails have checked the request before the call, so that its texts have all masks. The last one may
+   * have blocked it. A check that fails, or that ends before its last guardrail, stays open.
+   */
+  isRequestChecked(): boolean;
+  /** Opens another check of the request, for example by the guardrails of a deployment. */
+  beginRequestCheck(): void;
+  /** Closes a check of the request. */
+  endRequestCheck(): void;
   /** Guardrails of a mode. */
   of(mode: GuardrailMode): readonly ActiveGuardrail[];
   /**
@@ -91,6 +102,10 @@ export interface Guards {
 }
 
 const NO_NAMES: readonly string[] = [];
+/** Error of an edit whose texts cannot be assigned to places. */
+const WRONG_COUNT = 'The guardrail returned another number of texts than it was given';
+/** Modes whose guardrails read the request. */
+const REQUEST_MODES = ['pre_call', 'during_call'] as const;
 
 export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
   function guardOf(
@@ -102,6 +117,8 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
     const usable = selected.filter(inspects);
     const applied = namesThatRun(usable);
     const of = (mode: GuardrailMode): readonly ActiveGuardrail[] => usable.filter((one) => hasMode(one, mode));
+    const checksRequest = (): boolean => REQUEST_MODES.some((mode) => usable.some((one) => hasMode(one, mode)));
+    let openRequestChecks = usable.some((one) => hasMode(one, 'pre_call')) ? 1 : 0;
 
     function record(one: ActiveGuardrail, mode: GuardrailMode, verdict: Verdict | null, startMs: number): void {
       const durationMs = clock.monotonicMs() - startMs;
@@ -149,11 +166,24 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
       of,
       isIdle: () => usable.length === 0,
       has: (mode) => usable.some((one) => hasMode(one, mode)),
+      checksRequest,
+      isRequestChecked: () => openRequestChecks === 0,
+      beginRequestCheck() {
+        openRequestChecks += 1;
+      },
+      endRequestCheck() {
+        openRequestChecks -= 1;
+      },
       async check(mode, texts, call, recorded, onEdit) {
         let current = texts;
         let isEdited = false;
-        for (const one of of(mode)) {
-          const verdict = await run(one, mode, current, call, recorded);
+        const ofMode = of(mode);
+        for (const one of ofMode) {
+          const verdict = await run(one, mode, current, call, recorded).catch((failure: unknown) => {
+            const isBlocked = failure instanceof Rejected && failure.message !== WRONG_COUNT;
+            if (mode === 'pre_call' && isBlocked && one === ofMode.at(-1)) openRequestChecks -= 1;
+            throw failure;
+          });
           if (verdict.kind !== 'edited') continue;
           current = current.map(({ role, text }, index) => ({ role, text: verdict.texts[index] ?? text }));
           isEdited = true;
@@ -210,8 +240,7 @@ function namesThatRun(guardrails: readonly ActiveGuardrail[]): string[] {
 /** The verdict. An edit with another number of texts blocks, because its texts cannot be assigned to places. */
 function checkedVerdict(verdict: Verdict, texts: readonly GuardedText[]): Verdict {
   if (verdict.kind !== 'edited' || verdict.texts.length === texts.length) return verdict;
-  const error = 'The guardrail returned another number of texts than it was given';
-  return { kind: 'blocked', detail: { error }, report: error };
+  return { kind: 'blocked', detail: { error: WRONG_COUNT }, report: WRONG_COUNT };
 }
 
 /** The verdict with all texts: the edited ones, and those that were not checked. */

@@ -3,7 +3,14 @@ import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment, Provider } from '../../domain/chat/provider.ts';
 import type { Decider } from '../../domain/decisions/decider.ts';
 import { calibrateAnswer, PLATFORM_SCOPE, type Temperatures } from '../../domain/decisions/calibration.ts';
-import type { Answer, Decision, DecisionFormat, DecisionRequest, Question } from '../../domain/decisions/decision.ts';
+import type {
+  Answer,
+  Decision,
+  DecisionFormat,
+  DecisionRequest,
+  MadeDecision,
+  Question,
+} from '../../domain/decisions/decision.ts';
 import { mergeEarlierAnswers } from '../../domain/decisions/earlier-answers.ts';
 import { answersToAll, fitDecision } from '../../domain/decisions/fit.ts';
 import { DECIDER_NAMES } from '../../domain/decisions/providers.ts';
@@ -115,20 +122,26 @@ async function sendDecision({
     calibratedAnswer(question, uncalibrated[index] ?? { kind: 'refusal' }),
   );
   const newDecision = { ...upstreamDecision, answers };
-  const decision = earlier === undefined ? newDecision : mergeEarlierAnswers(earlier, newDecision, fitTerms.model);
-  const text = answerText(format, decision, core.questions, fitTerms.model);
-  const exchange = {
-    ...wholeExchange(
-      { status: 200, headers: {} },
-      { bytes: Buffer.from(text), outcome: outcomeOf(newDecision, text, request), deltas: () => [] },
-    ),
-    // The decision stays that of the first model. After a merge, each answer names its own model.
-    decision: { questions: core.questions, decision, qualifiedModel: earlier?.qualifiedModel ?? fitTerms.model },
+  const { questions: asked } = core;
+  // The decision stays that of the first model. After a merge, each answer names its own model.
+  const made: MadeDecision =
+    earlier === undefined
+      ? { qualifiedModel: fitTerms.model, questions: asked, decision: newDecision }
+      : mergeEarlierAnswers(earlier, asked, { decision: newDecision, model: fitTerms.model });
+  const exchangeOf = (one: MadeDecision): Exchange => {
+    const text = answerText(format, one, fitTerms.model);
+    const outcome = outcomeOf(newDecision, text, request);
+    return {
+      ...wholeExchange({ status: 200, headers: {} }, { bytes: Buffer.from(text), outcome, deltas: () => [] }),
+      decision: one,
+      withDecision: exchangeOf,
+      ...(fit.dropped.length === 0 ? {} : { dropped: fit.dropped }),
+    };
   };
-  return fit.dropped.length === 0 ? exchange : { ...exchange, dropped: fit.dropped };
+  return exchangeOf(made);
 }
 
-function answerText(format: DecisionFormat, decision: Decision, questions: readonly Question[], model: string): string {
+function answerText(format: DecisionFormat, { decision, questions }: MadeDecision, model: string): string {
   if (format === 'named-map') return writeNamedMapAnswer(decision, questions);
   return JSON.stringify(writeStandardAnswer(decision, questions, model));
 }

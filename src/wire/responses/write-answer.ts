@@ -67,7 +67,7 @@ export class ResponseWriter implements AnswerWriter {
     const status = this.#status();
     const response = this.#response(status);
     // The response is stored before its last event is sent, because the client may use its id right after that event.
-    const isNotStored = this.#context.followUp?.store?.(response) === false;
+    const isNotStored = this.#context.followUp?.store?.(response, this.#context.body) === false;
     this.#finalResponse = isNotStored ? { ...response, store: false } : response;
     this.#event(`response.${status}`, { response: this.#finalResponse });
     return this.#takeEvents();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer, Decision } from '../../../src/domain/decisions/decision.ts';
+import type { Answer, Decision, Question } from '../../../src/domain/decisions/decision.ts';
 import { isWeak, weakPositions, mergeEarlierAnswers } from '../../../src/domain/decisions/earlier-answers.ts';
 import type { Usd } from '../../../src/domain/money.ts';
 import { randomFrom } from '../../support/random.ts';
@@ -20,6 +20,16 @@ const decisionOf = (answers: readonly Answer[], tokens: number, charged?: bigint
   usageMore: { cost: tokens },
 });
 
+/** Questions with the name `name` and their position. */
+const questionsOf = (count: number, name = 'q'): readonly Question[] =>
+  Array.from({ length: count }, (_unused, position) => ({
+    kind: 'predicate',
+    name: `${name}${position}`,
+    instructions: null,
+    rules: null,
+    more: {},
+  }));
+
 describe('weak answers', () => {
   it.each([
     [REFUSAL, 0, true],
@@ -39,7 +49,12 @@ describe('a decision whose weakly answered questions were sent to another model'
     const open = weakPositions(decision, 0.5);
     expect(open).toEqual([1, 2, 3, 4]);
     const repeated = decisionOf([answer(0.6), answer(0.7, 0.8), REFUSAL, answer(0.8, 0.25)], 7, 2n);
-    expect(mergeEarlierAnswers({ decision, qualifiedModel: 'a/one', open }, repeated, 'b/two')).toEqual({
+    const earlier = { decision, questions: questionsOf(5, 'masked'), qualifiedModel: 'a/one', open };
+    const merged = mergeEarlierAnswers(earlier, questionsOf(5), { decision: repeated, model: 'b/two' });
+    expect(merged.qualifiedModel).toBe('a/one');
+    // Each answer keeps its question: a guardrail may have masked the options of the first call.
+    expect(merged.questions.map(({ name }) => name)).toEqual(['masked0', 'q1', 'q2', 'masked3', 'masked4']);
+    expect(merged.decision).toEqual({
       model: 'm10',
       answers: [
         { ...answer(0.1, 0.9), model: 'a/one' },
@@ -57,9 +72,10 @@ describe('a decision whose weakly answered questions were sent to another model'
 
   it('has no reported cost where one of the calls reports none', () => {
     const decision = decisionOf([REFUSAL], 1, 5n);
-    expect(
-      mergeEarlierAnswers({ decision, qualifiedModel: 'a', open: [0] }, decisionOf([REFUSAL], 1), 'b').charged,
-    ).toBeUndefined();
+    const questions = questionsOf(1);
+    const earlier = { decision, questions, qualifiedModel: 'a', open: [0] };
+    const merged = mergeEarlierAnswers(earlier, questions, { decision: decisionOf([REFUSAL], 1), model: 'b' });
+    expect(merged.decision.charged).toBeUndefined();
   });
 
   it('keeps the order, sends a question to a model once, and sums costs, for random answers', () => {
@@ -93,11 +109,11 @@ describe('a decision whose weakly answered questions were sent to another model'
       for (let model = 1; model < models.length; model += 1) {
         const open = weakPositions(decision, limit);
         if (open.length === 0) break;
-        decision = mergeEarlierAnswers(
-          { decision, qualifiedModel: 'p/m0', open },
-          ask(model, open),
-          models[model] ?? '',
-        );
+        const questions = questionsOf(count);
+        decision = mergeEarlierAnswers({ decision, questions, qualifiedModel: 'p/m0', open }, questions, {
+          decision: ask(model, open),
+          model: models[model] ?? '',
+        }).decision;
         calls += 1;
       }
       expect(decision.answers).toHaveLength(count);

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { type ByteStream, streamOfBytes } from '../../../src/domain/bytes.ts';
-import { guardedBytes } from '../../../src/gateway/guardrails/guarded-stream.ts';
+import { createStreamWindow, guardedBytes } from '../../../src/gateway/guardrails/guarded-stream.ts';
 
 const EVENT = Buffer.from('data: {"choices":[{"index":0,"delta":{"content":"hello"}}]}\n\n');
 
@@ -23,9 +23,7 @@ function callsOfCancellingSink(stream: ByteStream): readonly string[] {
 it('a guarded stream that its reader cancels in the last chunk ends without `done`', async () => {
   const { bytes, firstReleased } = guardedBytes(streamOfBytes(EVENT), {
     settings: { samplingRate: 1, atEndOnly: true },
-    isEditable: true,
-    check: async () => null,
-    refusal: (where) => new Error(where),
+    window: createStreamWindow({ isEditable: true, check: async () => null, refusal: (where) => new Error(where) }),
   });
   await firstReleased;
   const calls = callsOfCancellingSink(bytes);

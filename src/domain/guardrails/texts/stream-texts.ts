@@ -25,7 +25,12 @@ export interface StreamTexts {
    * edited, or escapes.
    */
   release(edited: readonly string[] | null): ReadonlyMap<string, string> | null;
+  /** The released text of the answer, without reasoning and without texts that cannot be edited. */
+  released(): string;
 }
+
+/** Channels of reasoning, in any dialect. */
+const REASONING = /reasoning|thinking|thought|summary/;
 
 /** Number of released characters that are checked again, so that a match across two checks is found. */
 const OVERLAP = 4_000;
@@ -99,6 +104,8 @@ export function createStreamTexts(): StreamTexts {
       waiting = 0;
       return next;
     },
+    released: () =>
+      [...channels].map(([name, { isFixed, sent }]) => (isFixed || REASONING.test(name) ? '' : sent)).join(''),
   };
 }
 
