@@ -12,7 +12,7 @@ import { DECISIONS } from '../src/domain/inference/endpoint.ts';
 import { assertValidRequest } from '../src/domain/inference/request-validation.ts';
 import type { Usd } from '../src/domain/money.ts';
 import { newStamps } from '../src/domain/row-store.ts';
-import type { GatewayCall } from '../src/gateway/gateway.ts';
+import type { DecisionRecord, GatewayCall } from '../src/gateway/gateway.ts';
 import { askFallbacks } from './operation/decision-fallbacks.ts';
 import { anyKey } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
@@ -162,14 +162,19 @@ function enqueueDecision(scope: DecisionScope, request: ModelRequest, call: Gate
   if (decision === undefined || configured === 'none') return;
   const level = request.omitContent === true ? 'redacted' : configured;
   const { callId, traceId, spanId, modelGroup, editedBody: body = request.body } = call;
+  const stamps = newStamps(authored(scope));
+  const enqueue = (record: DecisionRecord): void =>
+    queue.enqueue({
+      id: `${traceId}${spanId}`,
+      callId,
+      model: modelGroup,
+      content: decisionContentOf(record.decision, record.input, { traceId, spanId, level }),
+      ...ownerOf(caller),
+      ...stamps,
+    });
   // The two decision formats name the input differently: `input` and `state`.
-  const input = body['input'] ?? body['state'];
-  queue.enqueue({
-    id: `${traceId}${spanId}`,
-    callId,
-    model: modelGroup,
-    content: decisionContentOf(decision, input, { traceId, spanId, level }),
-    ...ownerOf(caller),
-    ...newStamps(authored(scope)),
-  });
+  const unmasked: DecisionRecord = { decision, input: body['input'] ?? body['state'] };
+  if (call.forRecord === undefined) return enqueue(unmasked);
+  // The caller does not wait for guardrails that only mask records.
+  void call.forRecord(unmasked).then((masked) => masked !== null && enqueue(masked));
 }

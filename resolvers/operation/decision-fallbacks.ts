@@ -5,7 +5,7 @@ import { DomainError, Unavailable } from '../../src/domain/errors.ts';
 import { NO_RETRIES } from '../../src/domain/inference/retries.ts';
 import { addUsd, type Usd } from '../../src/domain/money.ts';
 import { fallbacksAfter } from '../../src/domain/routing/fallback-rule.ts';
-import type { GatewayCall } from '../../src/gateway/gateway.ts';
+import type { DecisionRecord, GatewayCall } from '../../src/gateway/gateway.ts';
 import { callerOf } from './operation.ts';
 import type { DecisionPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
@@ -113,6 +113,7 @@ function combined(calls: readonly GatewayCall[]): GatewayCall {
     exchange: last.exchange,
     guardrails: last.guardrails,
     editedBody: last.editedBody,
+    forRecord: maskedByAll(calls),
     elapsedMs: () => first.elapsedMs(),
     cost: () => sumOf(calls.map((call) => call.cost())),
     keySpend: () => last.keySpend(),
@@ -122,6 +123,17 @@ function combined(calls: readonly GatewayCall[]): GatewayCall {
     translated: (translate) => combined([...before, last.translated(translate)]),
     withDropped: (dropped) => combined([...before, last.withDropped(dropped)]),
     guarded: (guardrails, edits) => combined([...before, last.guarded(guardrails, edits)]),
+  };
+}
+
+/** Masks a record by the guardrails of all calls, in order. Undefined where no call has such guardrails. */
+function maskedByAll(calls: readonly GatewayCall[]): GatewayCall['forRecord'] {
+  const maskings = calls.flatMap(({ forRecord }) => forRecord ?? []);
+  if (maskings.length === 0) return undefined;
+  return async (record) => {
+    let masked: DecisionRecord | null = record;
+    for (const mask of maskings) masked = masked && (await mask(masked));
+    return masked;
   };
 }
 

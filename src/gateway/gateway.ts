@@ -49,6 +49,11 @@ export interface GatewayCall {
   readonly guardrails?: readonly string[] | undefined;
   /** Body of the request after guardrails edited it; absent where they did not. */
   readonly editedBody?: ModelRequest['body'] | undefined;
+  /**
+   * Masks the decision of the call before it is stored. Resolves to null when it may not be stored. Absent for a call
+   * without guardrails of the mode `logging_only`.
+   */
+  readonly forRecord?: GuardrailEdits['forRecord'];
   /** Cost; null before a streamed answer has ended, and when the price is unknown. */
   cost(): Usd | null;
   /** Spend of the caller's key, including this call once its cost is known; null when the spend is not counted. */
@@ -72,12 +77,20 @@ export interface GatewayCall {
   guarded(guardrails: readonly string[], edits?: GuardrailEdits): GatewayCall;
 }
 
+/** A decision and the input that it is about, to be stored. */
+export interface DecisionRecord {
+  readonly decision: MadeDecision;
+  readonly input: unknown;
+}
+
 /** Edits of a call by its guardrails. */
 export interface GuardrailEdits {
   /** Body of the request; absent where it was not edited. */
   readonly body?: ModelRequest['body'];
   /** The decision that the answer expresses; absent for other calls. */
   readonly decision?: MadeDecision;
+  /** See `GatewayCall.forRecord`. */
+  readonly forRecord?: ((record: DecisionRecord) => Promise<DecisionRecord | null>) | undefined;
 }
 
 /** Model and provider requested for a new object; null when the request has none. */

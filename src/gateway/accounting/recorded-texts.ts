@@ -53,11 +53,30 @@ function runInOrder(
 }
 
 /**
+ * Texts of a record after the guardrails of the mode `logging_only`. Null where one blocks or changes the number of
+ * texts. Throws what a guardrail throws. Synchronous with guardrails that call no service.
+ */
+export function maskedTexts(
+  { guardrails, caller, callId, traceId }: MaskingContext,
+  model: string,
+  texts: readonly GuardedText[],
+): CheckedTexts | Promise<CheckedTexts> {
+  const check = ({ guardrail }: ActiveGuardrail, current: readonly string[]): Verdict | Promise<Verdict> => {
+    const signal = AbortSignal.timeout(DEADLINE_MS);
+    const inspected = current.map((text, index) => ({ text, role: texts[index]?.role ?? null }));
+    const inspection: Inspection = { phase: 'request', texts: inspected, model, callId, traceId, caller, signal };
+    return guardrail.check(inspection);
+  };
+  const unmasked = texts.map(({ text }) => text);
+  return runInOrder(guardrails, unmasked, check);
+}
+
+/**
  * Masks a prompt and an answer before they are recorded. Null where a guardrail blocks or fails: texts that were not
  * checked are not recorded. Synchronous with guardrails that call no service.
  */
 export function maskedForRecord(
-  { guardrails, caller, callId, traceId }: MaskingContext,
+  context: MaskingContext,
   { request, outcome }: RecordedTexts,
 ): Masked | Promise<Masked> {
   const { endpoint, body, model } = request;
@@ -66,15 +85,8 @@ export function maskedForRecord(
   try {
     const places = endpoint.path === undefined ? allTexts(prompt) : requestTexts({ path: endpoint.path }, prompt);
     const answer = outcome?.text ?? null;
-    const promptTexts = places.map(({ text }) => text);
-    const allTextsOfCall = answer === null ? promptTexts : [...promptTexts, answer];
-    const roles: readonly GuardedText['role'][] = [...places.map(({ role }) => role), 'assistant'];
-    const check = ({ guardrail }: ActiveGuardrail, texts: readonly string[]): Verdict | Promise<Verdict> => {
-      const signal = AbortSignal.timeout(DEADLINE_MS);
-      const inspected = texts.map((text, index) => ({ text, role: roles[index] ?? null }));
-      const inspection: Inspection = { phase: 'request', texts: inspected, model, callId, traceId, caller, signal };
-      return guardrail.check(inspection);
-    };
+    const allTextsOfCall: readonly GuardedText[] =
+      answer === null ? places : [...places, { text: answer, role: 'assistant' }];
     const withCheckedTexts = (texts: CheckedTexts): Masked => {
       if (texts === null) return null;
       const changes = withTexts(prompt, places, texts.slice(0, places.length));
@@ -83,7 +95,7 @@ export function maskedForRecord(
         outcome: outcome === null || answer === null ? outcome : { ...outcome, text: texts.at(-1) ?? null },
       };
     };
-    const texts = runInOrder(guardrails, allTextsOfCall, check);
+    const texts = maskedTexts(context, model, allTextsOfCall);
     return texts instanceof Promise ? texts.then(withCheckedTexts).catch(() => null) : withCheckedTexts(texts);
   } catch {
     return null;

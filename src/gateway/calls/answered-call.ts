@@ -18,6 +18,7 @@ type Facts = Pick<
   | 'spanId'
   | 'guardrails'
   | 'editedBody'
+  | 'forRecord'
 >;
 
 /** The call that an answer belongs to and settles. */
@@ -38,6 +39,7 @@ export class AnsweredCall implements GatewayCall {
   readonly spanId: string;
   readonly guardrails: GatewayCall['guardrails'];
   readonly editedBody: GatewayCall['editedBody'];
+  readonly forRecord: GatewayCall['forRecord'];
   readonly #call: CallOfAnswer;
   readonly #answer: Pick<Exchange, 'deltas'>;
   readonly #bytes: ByteStream;
@@ -53,6 +55,7 @@ export class AnsweredCall implements GatewayCall {
     this.spanId = facts.spanId;
     this.guardrails = facts.guardrails;
     this.editedBody = facts.editedBody;
+    this.forRecord = facts.forRecord;
     this.#call = call;
     this.#answer = answer;
     this.#bytes = bytes;
@@ -97,17 +100,18 @@ export class AnsweredCall implements GatewayCall {
     return this.#withHead({ ...this.exchange, dropped });
   }
 
-  guarded(guardrails: readonly string[], { body, decision }: GuardrailEdits = {}): GatewayCall {
+  guarded(guardrails: readonly string[], { body, decision, forRecord }: GuardrailEdits = {}): GatewayCall {
     const exchange = decision === undefined ? this.exchange : { ...this.exchange, decision };
-    return this.#withHead(exchange, { guardrails, editedBody: body });
+    return this.#withHead(exchange, { guardrails, editedBody: body, forRecord });
   }
 
   #withHead(
     exchange: GatewayCall['exchange'],
-    { guardrails, editedBody }: Pick<GatewayCall, 'guardrails' | 'editedBody'> = this,
+    { guardrails, editedBody, forRecord }: Pick<GatewayCall, 'guardrails' | 'editedBody' | 'forRecord'> = this,
   ): GatewayCall {
     const { callId, modelGroup, deployment, tries, limits, traceId, spanId } = this;
-    const facts = { callId, modelGroup, deployment, tries, limits, exchange, traceId, spanId, guardrails, editedBody };
+    const guarded = { guardrails, editedBody, forRecord };
+    const facts = { callId, modelGroup, deployment, tries, limits, exchange, traceId, spanId, ...guarded };
     return new AnsweredCall(this.#call, facts, this.#answer, this.#bytes);
   }
 }

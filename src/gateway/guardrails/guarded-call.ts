@@ -9,8 +9,9 @@ import { InvalidInput } from '../../domain/errors.ts';
 import { repeatedName } from '../../domain/guardrails/texts/repeated-names.ts';
 import { requestTexts } from '../../domain/guardrails/texts/request-texts.ts';
 import type { OpenCall } from '../calls/call.ts';
-import type { GatewayCall } from '../gateway.ts';
+import type { DecisionRecord, GatewayCall } from '../gateway.ts';
 import { guardAnswer, maskingRefusal } from './guarded-answer.ts';
+import { maskedDecision } from './recorded-decision.ts';
 
 /** A request whose answer is stored and published only after its guardrails let it pass. */
 interface DeferredAnswer {
@@ -196,6 +197,9 @@ export async function sendGuarded(
     return answered.guarded(guard.applied, {
       ...(sentBody === request.body ? {} : { body: sentBody }),
       ...(decision === undefined ? {} : { decision }),
+      ...(guard.has('logging_only')
+        ? { forRecord: (record: DecisionRecord) => maskedDecision(guard, running, { model: request.model, record }) }
+        : {}),
     });
   } catch (failure) {
     answer.cancel(failure);

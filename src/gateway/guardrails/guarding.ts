@@ -50,6 +50,7 @@ interface Checked {
 
 /** The guardrails of one call. */
 export interface CallGuard {
+  readonly caller: Caller;
   /** Names of the guardrails that run on the call, each once. Those that only mask records are left out. */
   readonly applied: readonly string[];
   /** Runs so far, in the order of their ends. */
@@ -161,6 +162,7 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
     }
 
     const guard: CallGuard = {
+      caller: selection.caller,
       applied,
       entries,
       of,

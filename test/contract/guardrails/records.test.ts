@@ -16,7 +16,10 @@ beforeAll(async () => {
       contentFilter('recorded', { mode: 'logging_only', patterns: email('MASK') }),
       contentFilter('unrecorded', { mode: 'logging_only', blocked_words: [{ keyword: 'unwritten' }] }),
     ],
-    { general: { store_prompts_in_spend_logs: true }, models: { 'recorded-model': ['recorded', 'words'] } },
+    {
+      general: { store_prompts_in_spend_logs: true, store_decisions: 'full' },
+      models: { 'recorded-model': ['recorded', 'words'] },
+    },
   );
 });
 afterAll(() => guarded.stop());
@@ -128,5 +131,46 @@ describe('records of a call with guardrails', () => {
     guarded.setAnswer('unwritten answer');
     const { status, text } = await recordsOf('hello', []);
     expect([status, text.includes('unwritten'), text.includes('hello')]).toEqual([200, false, false]);
+  });
+
+  /** Makes a decision whose answer is the first option. Returns its status, its answer, and the stored decision. */
+  async function storedDecision(path: string, options: readonly string[]) {
+    const { traceId: callId } = newTrace();
+    guarded.setAnswer(options[0] ?? '');
+    const question = { type: 'choice', instructions: `for ${SECRET}` };
+    const body = path.endsWith('/systemone')
+      ? {
+          state: { from: SECRET },
+          questions: { ok: { ...question, criteria: Object.fromEntries(options.map((one) => [one, SECRET])) } },
+        }
+      : {
+          input: [{ role: 'user', content: SECRET }],
+          questions: [{ ...question, name: 'ok', choices: options.map((value) => ({ value, description: SECRET })) }],
+        };
+    const answer = await guarded.ask(path, { model: 'decider', ...body }, { 'x-litellm-call-id': callId });
+    const query = `query ($c: ID!) { decisions(filter: { callId: $c }) { edges { node { input
+      answers { ... on ChoiceAnswer { instructions choice distribution { value probability } } } } } } }`;
+    const read = await guarded.app.call('POST', '/graphql', { query, variables: { c: callId } });
+    const { data } = (await read.json()) as { data: { decisions: { edges: readonly { node: unknown }[] } } };
+    return { ...answer, stored: data.decisions.edges.map(({ node }) => node) };
+  }
+
+  it.each([
+    ['/v1/decisions', [{ role: 'user', content: '[EMAIL_REDACTED]' }]],
+    ['/v1/systemone', { from: '[EMAIL_REDACTED]' }],
+  ])('200: logging_only masks the decision that %s stores, not its answer', async (path, input) => {
+    const { status, body, stored } = await storedDecision(path, [SECRET, 'nobody']);
+    expect([status, JSON.stringify(body).includes(SECRET)]).toEqual([200, true]);
+    const distribution = [
+      { value: '[EMAIL_REDACTED]', probability: 1 },
+      { value: 'nobody', probability: 0 },
+    ];
+    const instructions = 'for [EMAIL_REDACTED]';
+    expect(stored).toEqual([{ input, answers: [{ instructions, choice: '[EMAIL_REDACTED]', distribution }] }]);
+  });
+
+  it('200: no decision is stored if logging_only blocks one of its texts', async () => {
+    const { status, stored } = await storedDecision('/v1/decisions', ['unwritten', 'b']);
+    expect([status, stored]).toEqual([200, []]);
   });
 });
