@@ -1,7 +1,7 @@
 import { withDeadline } from '../../src/domain/with-deadline.ts';
 
 /** Time that a server of a variable has for its first answer, in ms. */
-export const ANSWER_MS = 10_000;
+const ANSWER_MS = 10_000;
 
 /**
  * Throws when the server that a variable names does not answer `ask` in time. Without this check, each test of the
