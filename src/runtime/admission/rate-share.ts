@@ -35,6 +35,8 @@ export class RateShare implements ShareHolder {
   #ceiling = 0;
   /** Rest of the limit above the ceiling, by the last answer of the ledger. */
   #left: number;
+  /** Largest amount that the ledger may hold for this process: infinity from a request until its answer. */
+  #heldInLedger = 0;
   /** `Shares.epoch` at the last request. */
   #epoch = 0;
   /** Whether the counter is new in this process: the ledger has not answered for it yet. */
@@ -134,10 +136,13 @@ export class RateShare implements ShareHolder {
   }
 
   nextRequest(): ShareRequest {
-    this.#epoch = this.#shares.epoch();
+    const epoch = this.#shares.epoch();
+    const isVoid = epoch !== this.#epoch;
+    this.#epoch = epoch;
     // This process has counted the ended window alone, without the ledger.
     if (this.#isOver() && this.#window === null) this.#begin(null, Number.POSITIVE_INFINITY);
-    const room = Math.max(0, this.#ceiling - this.used);
+    // The ledger may have granted the room of an earlier epoch to other processes.
+    const room = isVoid ? 0 : Math.max(0, this.#ceiling - this.used);
     const target = this.#target();
     const isNeeded = this.#waiting > 0;
     // For a waiting call, no room is kept. The whole target is requested, as `spare`.
@@ -146,6 +151,7 @@ export class RateShare implements ShareHolder {
     // Returned room is free for every process.
     if (held < this.#ceiling) this.#left += this.#ceiling - held;
     this.#ceiling = held;
+    this.#heldInLedger = Number.POSITIVE_INFINITY;
     return {
       counter: this.name,
       kind: this.kind,
@@ -164,6 +170,7 @@ export class RateShare implements ShareHolder {
 
   answer({ granted, left, window, windowLeftMs }: ShareAnswer, ask: ShareRequest, sentMs: number): void {
     this.#joins = false;
+    this.#heldInLedger = Number(ask.held + granted);
     const loweredBy = Math.max(0, Number(ask.limit) - this.#limit);
     // Room that was granted under a higher limit is not used. The next request returns it.
     const usableGrant = loweredBy > 0 ? 0 : Number(granted);
@@ -189,7 +196,8 @@ export class RateShare implements ShareHolder {
     this.#taken = 0;
     this.#idleTicks += 1;
     if (this.#isOver()) return this.#carried > 0 ? 'ask' : 'unlist';
-    if (this.#epoch !== this.#shares.epoch()) return this.used > 0 ? 'ask' : 'unlist';
+    // After a short loss, the ledger has not removed this process and still holds its share.
+    if (this.#epoch !== this.#shares.epoch()) return this.used > 0 || this.#heldInLedger > 0 ? 'ask' : 'unlist';
     const room = this.#ceiling - this.used;
     const target = this.#target();
     const surplus = room - target;
@@ -198,7 +206,7 @@ export class RateShare implements ShareHolder {
     if (isBelowHalf && this.#left > target) return 'ask';
     const isIdle = this.#idleTicks > IDLE_TICKS;
     // Return the remaining room first: a share that is not listed gets no ticks.
-    if (isIdle && room > 0) return 'ask';
+    if (isIdle && (room > 0 || this.#heldInLedger > Math.max(0, Math.ceil(this.used)))) return 'ask';
     return isIdle && (this.kind === 'window' || this.used === 0) ? 'unlist' : 'stay';
   }
 

@@ -123,10 +123,7 @@ export function createSharedRateLimits({
       return isUsedUpHere ? decide(counted) : requestAndDecide(counted);
     },
     prepare(limits, expectedTokens) {
-      for (const { share, amount } of countedOf(limits, expectedTokens).filter(lacksRoom)) {
-        void share.request(amount);
-        shares.watch(share);
-      }
+      for (const { share, amount } of countedOf(limits, expectedTokens).filter(lacksRoom)) void share.request(amount);
     },
   };
 }

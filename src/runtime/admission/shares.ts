@@ -58,8 +58,8 @@ export interface Shares {
    */
   isAnswerValid(epoch: number): boolean;
   /**
-   * Sends the request of a holder with the next round trip. Resolves after its answer, or when the ledger is
-   * unavailable.
+   * Sends the request of a holder with the next round trip, and watches the holder. Resolves after its answer, or when
+   * the ledger is unavailable.
    */
   requestShare(holder: ShareHolder): Promise<void>;
   /** Calls `tick` of the holder at each tick, until it returns `unlist`. */
@@ -187,6 +187,12 @@ export function createShares({
     return round.done.promise;
   }
 
+  function watch(holder: ShareHolder): void {
+    if (holder.listed) return;
+    holder.listed = true;
+    watched.push(holder);
+  }
+
   async function probe(): Promise<void> {
     const sentMs = clock.monotonicMs();
     try {
@@ -231,12 +237,13 @@ export function createShares({
     isAnswerValid: (epoch) =>
       epoch === currentEpoch() ||
       (state.isUnavailable && epoch === state.epoch - 1 && clock.monotonicMs() - state.lostMs < ANSWER_VALID_MS),
-    requestShare: (holder) => (state.isUnavailable ? Promise.resolve() : queue(holder)),
-    watch(holder) {
-      if (holder.listed) return;
-      holder.listed = true;
-      watched.push(holder);
+    requestShare(holder) {
+      if (state.isUnavailable) return Promise.resolve();
+      // The call may be refused by another limit. A later tick then returns the granted room.
+      watch(holder);
+      return queue(holder);
     },
+    watch,
     async snapshot(counters) {
       if (state.isUnavailable) return null;
       try {

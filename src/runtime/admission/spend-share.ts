@@ -142,9 +142,12 @@ export class SpendShare implements ShareHolder {
   }
 
   nextRequest(): ShareRequest {
-    this.#epoch = this.#shares.epoch();
+    const epoch = this.#shares.epoch();
+    const isVoid = epoch !== this.#epoch;
+    this.#epoch = epoch;
     const counter = this.#counter;
-    const room = larger(0n, this.#ceiling - counter.held);
+    // The ledger may have granted the room of an earlier epoch to other processes.
+    const room = isVoid ? 0n : larger(0n, this.#ceiling - counter.held);
     const target = this.#target();
     const isNeeded = this.#waiting > 0n;
     // For a waiting call, no room is kept. The whole target is requested, as `spare`.

@@ -184,6 +184,50 @@ describe('shares of limits', () => {
     expect(await reserved(0, 1)).toBe(0);
   });
 
+  it('that are unused are not reported after a stall as long as the lease, only the calls under way', async () => {
+    const [processP, processQ] = [aProcess('p', FOR_EIGHT_CALLS), aProcess('q', FOR_EIGHT_CALLS)];
+    const budgets = [processP, processQ].map(({ shares }) =>
+      createMemoryAdmission({ totals: new SharedTotals().process(), shares, clock, failed: () => {} }),
+    );
+    const reserve = async (position: number): Promise<string | undefined> => {
+      const deciding = budgets[position]?.reserve([{ counter: 'key:a', limit: 64n, amount: 1n, refused: 'at' }]);
+      await vi.advanceTimersByTimeAsync(1);
+      return (await deciding)?.kind;
+    };
+    await admitted(processP.limits, slots(64), 1);
+    expect(await reserve(0)).toBe('reserved');
+    expect(ledger.shareOf('p', SLOTS)).toBe(9n);
+    expect(ledger.shareOf('p', 'key:a')).toBe(9n);
+    ledger.nowMs += LEDGER_LEASE_MS;
+    expect(await admitted(processQ.limits, slots(64), 65)).toHaveLength(64);
+    for (let call = 0; call < 64; call += 1) await reserve(1);
+    // The first tick of `p` reports its shares before its next call.
+    await pass(600);
+    expect(ledger.shareOf('p', SLOTS)).toBe(1n);
+    expect(await admitted(processP.limits, slots(64), 1)).toHaveLength(0);
+    expect(await reserve(0)).toBe('refused');
+  });
+
+  it('that are unused are returned after a short loss of the ledger', async () => {
+    const { limits } = aProcess('p', FOR_EIGHT_CALLS);
+    for (const call of await admitted(limits, slots(64), 1)) call.settle(null);
+    expect(ledger.shareOf('p', SLOTS)).toBe(9n);
+    ledger.isUnavailable = true;
+    // The request that returns the room is lost.
+    await pass(4_000);
+    ledger.isUnavailable = false;
+    await pass(5_000);
+    expect(ledger.shareOf('p', SLOTS)).toBe(0n);
+  });
+
+  it('that are requested for a call that another limit refuses are returned', async () => {
+    const { limits } = aProcess('p', FOR_EIGHT_CALLS);
+    expect((await limits.admit([{ ...slots(64), tokens: 10 }], 11)).kind).toBe('refused');
+    expect(ledger.shareOf('p', SLOTS)).toBe(9n);
+    await pass(5_000);
+    expect(ledger.shareOf('p', SLOTS)).toBe(0n);
+  });
+
   it('are local while the ledger is unavailable: each process admits at most the limit, and reports its calls later', async () => {
     const [processP, processQ] = [aProcess('p'), aProcess('q')];
     expect(await admitted(processP.limits, requests(10), 4)).toHaveLength(4);
