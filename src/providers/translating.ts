@@ -88,6 +88,9 @@ interface TranslatedRequest {
   readonly dropped: readonly string[];
 }
 
+/** A dropped tool, in contrast to a dropped member of a tool. It may be the one that the tool choice names. */
+const WHOLE_TOOL = /^tools\[\d+\]$/;
+
 /** Maximum length of a name of the caller in a message. */
 const MAX_SHOWN_NAME = 100;
 
@@ -108,7 +111,7 @@ function translation(
   if (requestsUnavailableStorage(request)) losses.hint('store');
   const translated = translatedRequest(request, { ...chat, model: deployment.upstreamModel }, target, losses);
   const dropped = droppedOf(losses.all(), deployment, request);
-  if (!dropped.some((member) => member.startsWith('tools['))) assertChosenTool(chat);
+  if (!dropped.some((member) => WHOLE_TOOL.test(member))) assertChosenTool(chat);
   return { translated, inbound, outbound: target.dialect, dropped };
 }
 
