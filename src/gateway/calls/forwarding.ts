@@ -134,10 +134,13 @@ function withBilledQuantity(outcome: Outcome, { endpoint, fields }: Forwarded): 
   return measured === undefined ? outcome : { ...outcome, measured };
 }
 
-/** Size and quality of images in an unknown format: those of the request, else those of the answer. */
+/**
+ * Size and quality of images in an unknown format: those of the answer, else those of the request. The target may
+ * ignore what the request says.
+ */
 const kindIn = ({ resolution, quality }: Forwarded['fields'], ofAnswer: ImageKind): ImageKind => ({
-  size: typeof resolution === 'string' ? resolution : ofAnswer.size,
-  quality: typeof quality === 'string' ? quality : ofAnswer.quality,
+  size: ofAnswer.size ?? (typeof resolution === 'string' ? resolution : null),
+  quality: ofAnswer.quality ?? (typeof quality === 'string' ? quality : null),
 });
 
 /** Whether a call names a model, and neither its cost nor a default cost is configured. */

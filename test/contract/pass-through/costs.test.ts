@@ -202,9 +202,9 @@ describe('the usage in an answer is priced', () => {
       '0.16',
     ],
     [
-      'images of Fal in the size of the answer',
+      'images of Fal in the size of the answer, not in another requested one',
       '/fal_ai/fal-ai/nano-banana-2',
-      { prompt: 'x', num_images: 2 },
+      { prompt: 'x', num_images: 2, resolution: '1K' },
       {
         images: [
           { url: 'u', width: 2752, height: 1536 },
