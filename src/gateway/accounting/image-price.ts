@@ -94,9 +94,11 @@ function variantRow(
 }
 
 /** Whether the catalog prices the images of a deployment by size, in rows of each size and quality. */
-export function hasPricesBySize({ baseModel, provider, upstreamModel }: Deployment, catalog: CatalogSnapshot): boolean {
+export function hasPricesBySize(deployment: Deployment, catalog: CatalogSnapshot): boolean {
+  const { baseModel, provider, upstreamModel, modelGroup } = deployment;
   const models = pricedBySize(catalog);
-  return [baseModel, `${provider}/${upstreamModel}`, upstreamModel].some((name) => name !== null && models.has(name));
+  const names = [baseModel, `${provider}/${upstreamModel}`, upstreamModel, modelGroup];
+  return names.some((name) => name !== null && models.has(name));
 }
 
 const bySize = new WeakMap<CatalogSnapshot, ReadonlySet<string>>();

@@ -28,6 +28,7 @@ describe('a deployment', () => {
     ['has prices by image size', { upstreamModel: 'drawing' }, true],
     ['has prices of its provider by image size', { provider: 'azure', upstreamModel: 'dall-e-3' }, true],
     ['has a base model with prices by image size', { upstreamModel: 'own-name', baseModel: 'azure/dall-e-3' }, true],
+    ['has a public name with prices by image size', { upstreamModel: 'own-name', modelGroup: 'drawing' }, true],
     ['has prices by image size at another provider', { provider: 'aiml', upstreamModel: 'dall-e-3' }, false],
   ])('is priced or not: it %s', (_what, overrides, expected) => {
     expect(isPriced(aDeployment({ modelGroup: 'public', ...overrides }), CATALOG)).toBe(expected);
