@@ -74,9 +74,13 @@ function sideOf(size: string): number | null {
   return side > 0 ? side : null;
 }
 
+/** Of two sizes whose sides differ by a factor of two, each image between them is within this factor of one. */
+const NEAR_FACTOR = Math.SQRT2;
+
 /**
  * Price of an image by its size, of the key with the nearest size: vendors round the sides of images that are not
- * square. The larger of two that are as near. Null for a row without such keys, and for a size without pixels.
+ * square. The larger of two that are as near. Null for a row without such keys, and for a size without pixels. Null
+ * also for a size that is not near to a key, in a row with another price of images.
  */
 export function sizedPriceOf(row: PriceRow, size: string): Rate | null {
   const side = sideOf(size);
@@ -85,7 +89,9 @@ export function sizedPriceOf(row: PriceRow, size: string): Rate | null {
   const nearest = sizedPricesOf(row).toSorted(
     (left, right) => distance(left) - distance(right) || right.side - left.side,
   )[0];
-  return nearest?.price ?? null;
+  if (nearest === undefined) return null;
+  const hasOtherPrice = Object.values(imagePricesOf(row)).some((price) => (price ?? 0n) > 0n);
+  return hasOtherPrice && distance(nearest) > Math.log(NEAR_FACTOR) ? null : nearest.price;
 }
 
 /** Whether a row has a price of images by size, by keys such as `output_cost_per_image_2K`. */

@@ -165,10 +165,35 @@ describe('images', () => {
     const priced = (size: string | null, model = 'by-size-or-usual') =>
       cost(model, { measured: images(1, size) }, { priceOverrides });
     expect([priced('4K'), priced('1K'), priced(null), priced('2K', 'unknown')]).toEqual(['0.5', '0.08', '0.08', '0.5']);
+    // A catalog price of all sizes applies to sizes that no configured price is near to.
+    expect(priced('2752x1536', 'xai/drawing')).toBe('0.06');
     // A configured price of any size replaces all prices of the map.
     expect(cost('by-size', { measured: images(1, '4K') }, { priceOverrides: { output_cost_per_image: 0.7 } })).toBe(
       '0.7',
     );
+  });
+
+  it.each([
+    ['1024x1024', '0.04'],
+    ['1280x1280', '0.04'],
+    ['1536x1536', '0.08'],
+    ['2752x1536', '0.08'],
+    ['4096x4096', '0.04'],
+    ['auto', '0.04'],
+    [null, '0.04'],
+  ])('of the size %s have the usual price where no price of a size is near: %s', (size, expected) => {
+    for (const usual of [{ output_cost_per_image: 0.04 }, { input_cost_per_image: 0.04, output_cost_per_image: 0 }]) {
+      const priceOverrides = { ...usual, output_cost_per_image_2048x2048: 0.08 };
+      expect(cost('unknown', { measured: images(1, size) }, { priceOverrides })).toBe(expected);
+    }
+  });
+
+  it('of a size that no price is near to have the price per pixel, or of the nearest size where it is the only one', () => {
+    const square = { measured: images(1, '1024x1024') };
+    const bySize = { output_cost_per_image_4K: 0.5 };
+    expect(cost('unknown', square, { priceOverrides: { ...bySize, input_cost_per_pixel: 1e-9 } })).toBe('0.001048576');
+    expect(cost('unknown', square, { priceOverrides: { ...bySize, output_cost_per_image: 0 } })).toBe('0.5');
+    expect(cost('unknown', square, { priceOverrides: bySize })).toBe('0.5');
   });
 
   it('have the configured price per image or, with a size, per pixel', () => {
