@@ -71,8 +71,9 @@ function catalogRowFor(deployment: Deployment, catalog: CatalogSnapshot, kind: I
 }
 
 /**
- * Row of one size and quality. The map has the host of a model before the quality. So the first part of a model name
- * with a slash is also read as the host. A row without a host applies where it names the provider.
+ * Row of one size and quality. The map has the host of a model before the quality. A model name with a slash is also
+ * looked up with its first part as the host. The model of a provider is also looked up without a host. That row applies
+ * only if it names the provider.
  */
 function variantRow(
   catalog: CatalogSnapshot,
