@@ -30,7 +30,7 @@ import { createCooldowns, skipCoolingDown } from './routing/cooldowns.ts';
 import type { LabelBudgets } from './admission/label-budgets.ts';
 import { createCallLimits } from './admission/rate-limits.ts';
 import { createRealtime } from './sessions/create-realtime.ts';
-import { createCostExpectations } from './admission/expected-cost.ts';
+import { createCostExpectations, isBilledByTokensAlone } from './admission/expected-cost.ts';
 import { createForwarding } from './calls/forwarding.ts';
 import type {
   CallRecorder,
@@ -137,7 +137,7 @@ export function createGateway(
   const budgets = createBudgets({
     ...options,
     expectations: createCostExpectations(price, () => catalog.current()),
-    isFree: (deployment) => isFreeOfCharge(price, deployment),
+    isFree: (deployment, request) => isFreeOfCharge(price, deployment, isBilledByTokensAlone(request)),
     errorKind: options.budgetErrorKind,
     ...(options.budgetAlerts === undefined ? {} : { alerts: options.budgetAlerts }),
     now: () => options.clock.now(),

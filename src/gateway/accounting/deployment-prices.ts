@@ -14,6 +14,7 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 import { catalogEntryFor } from '../../domain/deployments/catalog-entry.ts';
 import type { BilledQuantity } from '../../domain/inference/billed-quantity.ts';
 import { type Rate, rateFrom } from '../../domain/money.ts';
+import { hasPricesBySize } from './image-price.ts';
 
 /**
  * Tariff of a deployment. Prices of the configuration take precedence over those of `catalogEntryFor`. Null when no
@@ -41,6 +42,8 @@ export interface Prices extends ServicePrices {
   readonly units: Readonly<Record<Exclude<BilledQuantity['unit'], 'image'>, Rate | null>>;
   /** Prices of a second of video, by the resolution in the name of the price key. */
   readonly videos: ReadonlyMap<string, Rate>;
+  /** Whether the catalog or the configuration has a price for another unit than tokens that is not zero. */
+  readonly billsOtherUnit: boolean;
   /** Off-peak prices; absent where prices do not depend on the time. */
   readonly offPeak?: { readonly isAt: OffPeak['isAt']; readonly prices: Prices };
 }
@@ -49,9 +52,11 @@ function pricesOf(deployment: Deployment, catalog: CatalogSnapshot): Prices {
   const row: PriceRow = { ...catalogEntryFor(deployment, catalog)?.row, ...deployment.priceOverrides };
   const offPeak = offPeakOf(row);
   const usual = pricesIn(row, deployment, catalog);
-  return offPeak === null
-    ? usual
-    : { ...usual, offPeak: { isAt: offPeak.isAt, prices: pricesIn(offPeak.row, deployment, catalog) } };
+  if (offPeak === null) return usual;
+  // Off-peak prices of the configuration take precedence over its usual prices.
+  const own = offPeakOf(deployment.priceOverrides)?.row ?? deployment.priceOverrides;
+  const prices = pricesIn(offPeak.row, { ...deployment, priceOverrides: own }, catalog);
+  return { ...usual, offPeak: { isAt: offPeak.isAt, prices } };
 }
 
 function pricesIn(row: PriceRow, deployment: Deployment, catalog: CatalogSnapshot): Prices {
@@ -69,6 +74,7 @@ function pricesIn(row: PriceRow, deployment: Deployment, catalog: CatalogSnapsho
     uplift: upliftOf(deployment, row),
     units,
     videos,
+    billsOtherUnit: billsOtherUnit(row) || hasPricesBySize(deployment, catalog),
   };
 }
 

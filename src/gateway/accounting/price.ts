@@ -116,6 +116,8 @@ export interface Pricer {
   (deployment: Deployment, used: CallUsage): Usd | null;
   /** Whether a deployment bills tokens, at the usual or off-peak prices. A price of zero counts. */
   billsTokens(deployment: Deployment): boolean;
+  /** Whether a deployment has a price for another unit than tokens that is not zero. */
+  billsOtherUnit(deployment: Deployment): boolean;
 }
 
 /** Creates the price function. It caches the prices of deployments until the catalog is replaced. */
@@ -158,7 +160,11 @@ export function createPricer(
     const { tariff, offPeak } = pricesOf(deployment);
     return tariff !== null || (offPeak !== undefined && offPeak.prices.tariff !== null);
   };
-  return Object.assign(price, { billsTokens });
+  const billsOtherUnit = (deployment: Deployment): boolean => {
+    const { billsOtherUnit: isUsual, offPeak } = pricesOf(deployment);
+    return isUsual || offPeak?.prices.billsOtherUnit === true;
+  };
+  return Object.assign(price, { billsTokens, billsOtherUnit });
 }
 
 /** Usage with text, cached, reasoning, audio and image tokens. */
@@ -172,9 +178,12 @@ const SOME_OF_ALL: Usage = {
   image: { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0 },
 };
 
-/** Whether the text, audio and image tokens of a deployment are free at this time. */
-export const isFreeOfCharge = (price: Pricer, deployment: Deployment): boolean =>
-  price(deployment, { usage: SOME_OF_ALL }) === 0n;
+/**
+ * Whether the calls of a deployment are free at this time. Calls of some endpoints, such as those that make images, are
+ * not billed by tokens alone: zero prices of tokens beside a price for another unit do not make them free.
+ */
+export const isFreeOfCharge = (price: Pricer, deployment: Deployment, isBilledByTokensAlone: boolean): boolean =>
+  price(deployment, { usage: SOME_OF_ALL }) === 0n && (isBilledByTokensAlone || !price.billsOtherUnit(deployment));
 
 const uplifted = (cost: Usd, uplift: bigint): Usd => {
   const parts = BigInt(UPLIFT_PARTS);

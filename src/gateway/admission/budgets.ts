@@ -132,8 +132,8 @@ export function createBudgets({
 }: {
   readonly admission: Admission;
   readonly expectations: CostExpectations;
-  /** Whether calls of a deployment are free. Called only after a refusal by a budget. */
-  readonly isFree: (deployment: Deployment) => boolean;
+  /** Whether a call of a deployment is free. Called only after a refusal by a budget. */
+  readonly isFree: (deployment: Deployment, request: SentRequest | null) => boolean;
   readonly errorKind: BudgetErrorKind;
   /** Budgets of tags and end users; none when absent. */
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
@@ -155,7 +155,7 @@ export function createBudgets({
 
   /** Throws the error of a refusal. Returns null for a free model, which no budget refuses. */
   function refuse(refusal: Refusal, call: EstimatedCall | undefined, key: VirtualKey | null): null {
-    if (call !== undefined && isFree(call.deployment)) return null;
+    if (call !== undefined && isFree(call.deployment, call.request)) return null;
     const error = budgetErrorOf(refusal, errorKind);
     const { charge } = refusal;
     if (alerts !== undefined && 'scope' in charge)
@@ -174,7 +174,7 @@ export function createBudgets({
     if (key === null || (charge as BudgetCharge).scope !== 'key') return null;
     const fraction = throttleOf(key, throttleFraction());
     if (fraction === null || call === undefined) return fraction;
-    return isFree(call.deployment) ? null : fraction;
+    return isFree(call.deployment, call.request) ? null : fraction;
   }
 
   function reserveAll(
@@ -278,7 +278,7 @@ export function createBudgets({
       if (early.length === 0) return false;
       const charges = chargesOf(null, SMALLEST_COST, { now: now(), windows: { ...NO_WINDOWS, early } });
       const decided = admission.check(charges);
-      const isSpent = (refusal: Refusal | null): boolean => refusal !== null && !isFree(deployment);
+      const isSpent = (refusal: Refusal | null): boolean => refusal !== null && !isFree(deployment, null);
       return decided instanceof Promise ? decided.then(isSpent) : isSpent(decided);
     },
     charge(charged, cost, { labels, windows = [] } = {}) {

@@ -86,9 +86,7 @@ export function createCostExpectations(price: Pricer, catalog: () => CatalogSnap
 
   /** Whether the cost of a call cannot be estimated: tokens have no price, and no earlier call has reported a cost. */
   const isUnknown = (deployment: Deployment, request: SentRequest | null): boolean =>
-    (request === null || isBilledByTokens(request.endpoint)) &&
-    !learned.has(deployment.id) &&
-    !price.billsTokens(deployment);
+    isBilledByTokensAlone(request) && !learned.has(deployment.id) && !price.billsTokens(deployment);
 
   function callCost(deployment: Deployment, request: SentRequest, average: Average | undefined): Usd | null {
     const { endpoint, body, bytes } = request;
@@ -179,6 +177,10 @@ function kindOf({ id, provider, upstreamModel }: Deployment, request: SentReques
 /** Whether calls of an endpoint are billed by tokens alone. */
 const isBilledByTokens = ({ medium, billedBy, operation }: Endpoint): boolean =>
   medium === undefined && billedBy === undefined && operation !== 'rerank';
+
+/** As `isBilledByTokens`, for a call. Null is one turn of a realtime session. */
+export const isBilledByTokensAlone = (request: Pick<SentRequest, 'endpoint'> | null): boolean =>
+  request === null || isBilledByTokens(request.endpoint);
 
 /** Whether an endpoint generates text, so that the request size does not bound the output tokens. */
 const generatesText = ({ dialect, path }: Endpoint): boolean => dialect !== null || path === '/responses/compact';

@@ -1,9 +1,11 @@
 import { fixedDeployments } from '../../../src/domain/deployments/deployment-source.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { streamOfBytes } from '../../../src/domain/bytes.ts';
+import type { PriceRow } from '../../../src/domain/catalog/prices.ts';
 import type { CallRecord } from '../../../src/domain/calls/call-record.ts';
 import type { ChatDelta, Exchange, ModelRequest } from '../../../src/domain/chat/chat.ts';
 import { BudgetExceeded, UpstreamFailed } from '../../../src/domain/errors.ts';
+import { IMAGE_GENERATIONS, TRANSCRIPTIONS } from '../../../src/domain/inference/endpoint.ts';
 import { type Usd, usdFrom } from '../../../src/domain/money.ts';
 import { createGateway } from '../../../src/gateway/create-gateway.ts';
 import type { GatewayCall } from '../../../src/gateway/gateway.ts';
@@ -50,7 +52,14 @@ function anExchange(outputTokens: number | null, streaming: boolean): Exchange {
 function aGateway({
   free = false,
   storedSpend = async () => 0n,
-}: { readonly free?: boolean; readonly storedSpend?: () => Promise<bigint> } = {}) {
+  row = null,
+}: {
+  readonly free?: boolean;
+  readonly storedSpend?: () => Promise<bigint>;
+  /** Row of the price map for all models; null for none. */
+  readonly row?: PriceRow | null;
+} = {}) {
+  const entry = row === null ? null : { id: 'up-1', provider: null, mode: null, row };
   const records: CallRecord[] = [];
   const sentCalls: SentCall[] = [];
   const admission = anAdmission(storedSpend);
@@ -73,7 +82,7 @@ function aGateway({
       },
     ],
     catalog: {
-      current: () => ({ id: '', takenAt: new Date(0), source: 'embedded', entries: [], find: () => null }),
+      current: () => ({ id: '', takenAt: new Date(0), source: 'embedded', entries: [], find: () => entry }),
     },
     recorder: { record: (call) => void records.push(call) },
     forwarder: { forward: async () => Promise.reject(new Error('Nothing is forwarded here.')) },
@@ -156,6 +165,20 @@ describe('the reservation of a call', () => {
       false,
       true,
     ]);
+  });
+
+  it.each([
+    ['image', { output_cost_per_image: 1 }, IMAGE_GENERATIONS],
+    ['second', { input_cost_per_second: 1 }, TRANSCRIPTIONS],
+  ])('is refused where tokens are configured as free, but the map has a price per %s', async (_unit, row, endpoint) => {
+    const { gateway, sentCalls } = aGateway({ free: true, row, storedSpend: async () => usd(3) });
+    const caller = aCaller(aKey({ maxBudget: usd(3) }));
+    await expect(gateway.call(caller, request({ endpoint }), NEVER_ABORTED)).rejects.toThrow(BudgetExceeded);
+    expect(sentCalls).toEqual([]);
+    const free = gateway.call(caller, request(), NEVER_ABORTED);
+    await vi.waitFor(() => expect(sentCalls.map(({ deploymentId }) => deploymentId)).toEqual(['deployment-1']));
+    sentCalls[0]?.answer(anExchange(3, false));
+    await free;
   });
 
   it('is not made by `admit`', async () => {

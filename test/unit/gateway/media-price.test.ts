@@ -285,6 +285,17 @@ describe('configured prices of seconds', () => {
     expect([priced('video', video('720p'), ofOne), priced('video', video(null), ofOne)]).toEqual(['0.2', '0.5']);
     expect(priced('video', video('720p'), { ...ofOne, output_cost_per_second: 0.01 })).toBe('0.2');
   });
+
+  it('do not hide configured off-peak prices of seconds', () => {
+    const offPeak = {
+      windows: [{ hours_utc: '00:00-00:00' }],
+      input_cost_per_second: 0.1,
+      output_cost_per_second: 0.2,
+    };
+    const own = { input_cost_per_second: 0.5, output_cost_per_second: 0.5, off_peak_pricing: offPeak };
+    expect(priced('whisper-1', { unit: 'second', count: 10 }, own)).toBe('1');
+    expect(priced('video', { unit: 'video_second', count: 10, resolution: '720p' }, own)).toBe('2');
+  });
 });
 
 it('catalog entries of one image size are found by size and quality, and contain the name of their model', () => {
