@@ -3,21 +3,33 @@ import type { Deployment } from '../chat/provider.ts';
 
 /** A fine-tuned model of OpenAI with its owner, suffix and id, such as `ft:gpt-4o:my-org::id`. */
 const FINE_TUNED = /^(ft:[^:]+):/;
-const BEDROCK_ARN = /^arn:[a-z-]+:bedrock:[^/]*\/([^/]+)$/;
+/** Region, kind and name. The ids of other resources of an account, such as imported models, are not names of models. */
+const BEDROCK_ARN = /^arn:[a-z-]+:bedrock:([a-z0-9-]+):\d*:(foundation-model|inference-profile)\/([^/]+)$/;
 /** Geography of an inference profile of Bedrock, such as `us.`. */
-const GEOGRAPHY = /^(?:us-gov|us|eu|apac|global|jp|au|ca|in|sa)\.(?=[a-z0-9]+\.)/;
+const GEOGRAPHY = /^(us-gov|us|eu|apac|global|jp|au|ca|in|sa)\.(?=[a-z0-9]+\.)/;
+/** The region of GovCloud whose prices a profile of GovCloud has. They are higher than those of other regions. */
+const GOV_REGION = 'us-gov-west-1';
 
 /** More general names of a model, the nearest first: without what belongs to an account or a geography. */
 function generalNames(name: string, provider: string): readonly string[] {
-  const [, kind] = FINE_TUNED.exec(name) ?? [];
-  if (kind !== undefined) return [kind];
+  const [, fineTuned] = FINE_TUNED.exec(name) ?? [];
+  if (fineTuned !== undefined) return [fineTuned];
   if (!provider.startsWith('bedrock')) return [];
-  const [, ofArn] = BEDROCK_ARN.exec(name) ?? [];
-  const profile = ofArn ?? name;
+  const [, region, resource, named] = BEDROCK_ARN.exec(name) ?? [];
+  if (named === undefined) return withoutGeography(name);
+  // The map has the prices of a region under its name. A profile has calls in several regions.
   return [
-    ...(ofArn === undefined ? [] : [ofArn]),
-    ...(GEOGRAPHY.test(profile) ? [profile.replace(GEOGRAPHY, '')] : []),
+    ...(resource === 'foundation-model' ? [`bedrock/${region}/${named}`] : []),
+    named,
+    ...withoutGeography(named),
   ];
+}
+
+function withoutGeography(profile: string): readonly string[] {
+  const [prefix, geography] = GEOGRAPHY.exec(profile) ?? [];
+  if (prefix === undefined) return [];
+  const model = profile.slice(prefix.length);
+  return [...(geography === 'us-gov' ? [`bedrock/${GOV_REGION}/${model}`] : []), model];
 }
 
 /**

@@ -7,6 +7,8 @@ import { aDeployment } from '../../support/chat.ts';
 const CATALOG = loadEmbeddedSnapshot();
 
 const bedrock = (upstreamModel: string): Partial<Deployment> => ({ provider: 'bedrock', upstreamModel });
+const GOV = 'arn:aws-us-gov:bedrock:us-gov-west-1::';
+const OWN = 'arn:aws:bedrock:us-east-1:123456789012:';
 const PROFILE = 'arn:aws:bedrock:us-east-1:123456789012:inference-profile/';
 
 describe('the catalog entry of a deployment', () => {
@@ -38,9 +40,47 @@ describe('the catalog entry of a deployment', () => {
     ],
     [
       'of the ARN of a model',
-      bedrock('arn:aws-us-gov:bedrock:us-gov-west-1::foundation-model/amazon.nova-lite-v1:0'),
+      bedrock('arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0'),
       'amazon.nova-lite-v1:0',
     ],
+    [
+      'of the ARN of a model in GovCloud',
+      bedrock('arn:aws-us-gov:bedrock:us-gov-west-1::foundation-model/amazon.nova-lite-v1:0'),
+      'bedrock/us-gov-west-1/amazon.nova-lite-v1:0',
+    ],
+    [
+      'of the ARN of a model in a region with its own prices',
+      bedrock('arn:aws:bedrock:eu-west-2::foundation-model/minimax.minimax-m2.1'),
+      'bedrock/eu-west-2/minimax.minimax-m2.1',
+    ],
+    [
+      'of the ARN of a model in a region of GovCloud',
+      { provider: 'bedrock', upstreamModel: 'alias', baseModel: `${GOV}foundation-model/anthropic.claude-sonnet-5` },
+      'bedrock/us-gov-west-1/anthropic.claude-sonnet-5',
+    ],
+    [
+      'of the ARN of a profile of GovCloud without an entry',
+      bedrock(`${GOV}inference-profile/us-gov.anthropic.claude-haiku-4-5-20251001-v1:0`),
+      'bedrock/us-gov-west-1/anthropic.claude-haiku-4-5-20251001-v1:0',
+    ],
+    [
+      'of a profile of GovCloud without an entry',
+      bedrock('us-gov.anthropic.claude-haiku-4-5-20251001-v1:0'),
+      'bedrock/us-gov-west-1/anthropic.claude-haiku-4-5-20251001-v1:0',
+    ],
+    [
+      'of a profile of GovCloud without an entry of GovCloud',
+      bedrock('us-gov.amazon.nova-premier-v1:0'),
+      'amazon.nova-premier-v1:0',
+    ],
+    [
+      'of a profile that is called in a region with its own prices',
+      bedrock('arn:aws:bedrock:ap-south-1:1:inference-profile/apac.deepseek.v3.2'),
+      'deepseek.v3.2',
+    ],
+    ['of a model imported under the name of another one', bedrock(`${OWN}imported-model/deepseek.v3.2`), null],
+    ['of a provisioned model', bedrock(`${OWN}provisioned-model/amazon.nova-lite-v1:0`), null],
+    ['of a custom model', bedrock(`${OWN}custom-model/amazon.nova-lite-v1:0:256k/abc`), null],
     [
       'of an ARN without a name of a model',
       bedrock('arn:aws:bedrock:us-east-1:1:application-inference-profile/a1b2'),
