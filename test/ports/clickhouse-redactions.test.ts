@@ -12,8 +12,8 @@ import { CLICKHOUSE, type ClickHouseScratch } from './clickhouse-engine.ts';
 import { ALL, aSpan, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
 const TRACE = { traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) };
-/** Statements of a redaction: summary, spans, body, summary by start. */
-const STATEMENTS = 4;
+/** Statements of a redaction: spans, body, summary by start, summary, end of the redaction. */
+const STATEMENTS = 5;
 
 describe.skipIf(CLICKHOUSE.skipReason !== null)('redaction in ClickHouse', () => {
   let scratch: ClickHouseScratch;
@@ -44,7 +44,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('redaction in ClickHouse', () =>
     await expect(removal.redact([TRACE], at.getTime())).rejects.toThrow('away');
   }
 
-  const steps = Array.from({ length: STATEMENTS - 1 }, (_none, index) => index + 2);
+  const steps = Array.from({ length: STATEMENTS }, (_none, index) => index + 1);
 
   it.each(steps)('the next start completes a redaction that stopped before statement %i', async (step) => {
     const { traces } = await scratch.open({ bodies });
@@ -70,9 +70,31 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('redaction in ClickHouse', () =>
     await traces.ingestExport(TEAM_KEY, anExport(1, 'secret'));
     await traces.redact([TRACE], new Date(START_MS));
     await traces.ingest([{ owner: TEAM_KEY, spans: [aSpan({ spanId: 'f'.repeat(16), input: 'later secret' })] }]);
-    await redactUntil(2, new Date(START_MS + 1));
+    await redactUntil(1, new Date(START_MS + 1));
     expect(await scratch.allContent()).toContain('later secret');
     await scratch.open({ bodies });
     await vi.waitFor(async () => expect(await scratch.allContent()).not.toContain('secret'), POLLING);
+  });
+
+  it.each(steps)('the next start completes one that stopped before statement %i, after more spans', async (step) => {
+    const { traces } = await scratch.open({ bodies });
+    await traces.ingestExport(TEAM_KEY, anExport(1, 'secret'));
+    await redactUntil(step, new Date(START_MS));
+    await traces.ingest([{ owner: TEAM_KEY, spans: [aSpan({ spanId: 'f'.repeat(16), input: 'added' })] }]);
+    expect(await scratch.allContent()).toContain('added');
+    await scratch.open({ bodies });
+    await vi.waitFor(async () => expect(await scratch.allContent()).not.toMatch(/secret|added/), POLLING);
+    await vi.waitFor(async () => expect(await scratch.server.rows('select * from redaction')).toEqual([]), POLLING);
+  });
+
+  it('a redaction that ended is not repeated, nor an interrupted one of a trace that was removed', async () => {
+    const { traces } = await scratch.open({ bodies });
+    await traces.ingestExport(TEAM_KEY, anExport(1, 'secret'));
+    await traces.ingestExport(TEAM_KEY, anExport(2, 'secret'));
+    await traces.redact([{ traceId: traceId(2), traceRef: traceRefOf(TEAM_KEY, traceId(2)) }], new Date(START_MS));
+    await redactUntil(1, new Date(START_MS));
+    expect(await scratch.server.rows('select trace_id from redaction')).toEqual([{ trace_id: traceId(1) }]);
+    await traces.remove([TRACE]);
+    expect(await scratch.server.rows('select trace_id from redaction')).toEqual([]);
   });
 });

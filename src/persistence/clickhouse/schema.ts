@@ -57,9 +57,12 @@ function definitions({ span, summary }: ClickHouseTables): readonly string[] {
       format LowCardinality(String), compression LowCardinality(String),
       bytes String default base64Decode(base64) codec(NONE), base64 String ephemeral
     ) engine = ReplacingMergeTree(version) ${BY_DAY} order by body_id settings index_granularity = 64`,
+    // The traces of redactions that have not ended.
+    'create table if not exists redaction (trace_id String, trace_ref String, at_ms Int64) engine = MergeTree order by trace_ref',
   ];
 }
 
+/** The tables with partitions by day. */
 export const CLICKHOUSE_TABLES = ['span', 'trace_summary', 'trace_by_start', 'export_body'] as const;
 
 /** Adds columns that an entity has gained. Stored rows get null, 0 or an empty text in these columns. */

@@ -29,6 +29,13 @@ interface KeyRow {
   readonly trace_ref: string;
 }
 
+/** A trace whose redaction was interrupted, with the time of the redaction, Unix ms. */
+interface UnfinishedRow extends KeyRow {
+  readonly latest_ms: string;
+}
+
+const REDACTION_COLUMNS = ['trace_id', 'trace_ref', 'at_ms'] as const;
+
 const idsOf = (traces: readonly KeyRow[]): ReadonlySet<string> => new Set(traces.map(({ trace_id: id }) => id));
 
 /** Work that needs both enters `bodyMutex` first. */
@@ -58,8 +65,8 @@ function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
  * removal completes an interrupted one. For retention this table is `trace_by_start`; for an explicit removal,
  * `trace_summary`. When `trace_by_start` has no expired traces, retention completes interrupted explicit removals of
  * expired traces. Retention hides rows immediately and frees the disk with the next merge. An explicit removal frees
- * the disk immediately. A redaction changes the summary first and `trace_by_start` last. The next start completes a
- * redaction that stopped between them.
+ * the disk immediately. `redaction` lists the traces of a redaction until its end: the next start repeats a redaction
+ * that was interrupted, also after an ingest of more spans of its traces.
  */
 export function createClickHouseRemoval(
   server: ClickHouse,
@@ -163,12 +170,12 @@ export function createClickHouseRemoval(
     await deleteFrom('span', traces, 'rewritten');
     await release(bodyIds, idsOf(traces), 'rewritten');
     await deleteFrom('trace_by_start', traces, 'rewritten');
+    await deleteFrom('redaction', traces, 'rewritten');
     await deleteFrom('trace_summary', traces, 'rewritten');
     return traces.length;
   }
 
-  async function redactStored(traces: readonly TraceKey[], atMs: number): Promise<void> {
-    const stored = await findStored(traces);
+  async function redactStored(stored: readonly KeyRow[], atMs: number): Promise<void> {
     const bodyIds = await bodiesWith(stored);
     const update = async (table: string, changes: string): Promise<void> => {
       for (const condition of conditionsOf(stored))
@@ -177,45 +184,34 @@ export function createClickHouseRemoval(
     const payload = listOf([EMPTY_PAYLOAD]);
     const textChanges = `input_preview = '', source = null`;
     const summaryChanges = `redacted_ms = ${atMs}, preview_ns = null, session_id = null, user_id = null, tags = null, root_labels = 0, ${textChanges}`;
-    // The first and the last step: `completeRedactions` finds what stopped between them.
-    await update('trace_summary', summaryChanges);
     await update('span', `body_id = '', body_at = null, payload = ${payload}, error = null, ${textChanges}`);
     await release(bodyIds, idsOf(stored), 'rewritten');
     await update('trace_by_start', summaryChanges);
+    await update('trace_summary', summaryChanges);
   }
 
-  /**
-   * The traces whose redaction stopped before its last step, with its time, Unix ms. Reads one column of all summaries,
-   * and the rows of redacted traces.
-   */
-  async function interruptedRedactions(): Promise<readonly (KeyRow & { readonly redacted_ms: string })[]> {
-    const unfinished = await server.rows<KeyRow>(
-      `with redacted as (
-         select -assumeNotNull(start_ms) as place, trace_ref, assumeNotNull(redacted_ms) as ms
-         from trace_summary where redacted_ms is not null)
-       select trace_id, trace_ref from trace_by_start final
-       where (newest_first, trace_ref) in (select place, trace_ref from redacted)
-         and (newest_first, trace_ref, ifNull(redacted_ms, 0)) not in (select place, trace_ref, ms from redacted)`,
-    );
-    const refs = new Set(unfinished.map(({ trace_ref: ref }) => ref));
-    const summaries = await inBatches(idsOf(unfinished), (ids) =>
-      server.rows<KeyRow & { readonly redacted_ms: string }>(
-        `select trace_id, trace_ref, redacted_ms from trace_summary final
-         where trace_id in {ids:Array(String)} and redacted_ms is not null`,
-        { ids },
-      ),
-    );
-    return summaries.filter(({ trace_ref: ref }) => refs.has(ref));
+  async function redactListed(traces: readonly TraceKey[], atMs: number): Promise<void> {
+    const stored = await findStored(traces);
+    if (stored.length === 0) return;
+    const rows = stored.map(({ trace_id: id, trace_ref: ref }) => JSON.stringify([id, ref, atMs]));
+    await server.insert('redaction', REDACTION_COLUMNS, rows);
+    await redactStored(stored, atMs);
+    await deleteFrom('redaction', stored, 'rewritten');
   }
 
-  /** Runs inside the mutexes, because another process may be redacting what this process has found. */
-  async function repeatInterrupted(): Promise<void> {
-    const byTime = Map.groupBy(await interruptedRedactions(), ({ redacted_ms: ms }) => ms);
-    for (const [ms, traces] of byTime)
-      await redactStored(
-        traces.map((row) => ({ traceId: row.trace_id, traceRef: row.trace_ref })),
-        Number(ms),
-      );
+  const unfinishedRedactions = (): Promise<readonly UnfinishedRow[]> =>
+    server.rows<UnfinishedRow>(
+      'select trace_id, trace_ref, max(at_ms) as latest_ms from redaction group by trace_id, trace_ref',
+    );
+
+  /** Runs inside the mutexes, because another process may be at work on a redaction that this process has found. */
+  async function repeatUnfinished(): Promise<void> {
+    const byTime = Map.groupBy(await unfinishedRedactions(), ({ latest_ms: ms }) => ms);
+    for (const [ms, rows] of byTime) {
+      const traces = rows.map(({ trace_id: traceId, trace_ref: traceRef }) => ({ traceId, traceRef }));
+      await redactStored(await findStored(traces), Number(ms));
+      await deleteFrom('redaction', rows, 'rewritten');
+    }
   }
 
   /**
@@ -253,8 +249,8 @@ export function createClickHouseRemoval(
       return listed + (await removeOldest(await oldestSummaries(beforeMs, most - listed)));
     },
     remove: (traces) => exclusively(async () => removeStored(await findStored(traces))),
-    redact: (traces, atMs) => exclusively(() => redactStored(traces, atMs)),
+    redact: (traces, atMs) => exclusively(() => redactListed(traces, atMs)),
     completeRedactions: async () =>
-      (await interruptedRedactions()).length === 0 ? null : () => exclusively(repeatInterrupted),
+      (await unfinishedRedactions()).length === 0 ? null : () => exclusively(repeatUnfinished),
   };
 }
