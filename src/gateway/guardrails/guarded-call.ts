@@ -16,25 +16,48 @@ import { maskedDecision } from './recorded-decision.ts';
 /** A request whose answer is stored and published only after its guardrails let it pass. */
 interface DeferredAnswer {
   readonly request: ModelRequest;
-  /** Stores the answer. `texts` are its edited texts; null where none was edited. */
-  store(texts: readonly string[] | null): void;
-  /** Publishes the answers of a decision that wait. */
-  publish(decision: MadeDecision | undefined): void;
+  /** Guardrails let the whole answer pass. `texts` are its edited texts; null where none was edited. */
+  passed(texts: readonly string[] | null): void;
+  /** The request has passed its checks, and the answer may be sent. Publishes the answers of a decision that wait. */
+  release(decision: MadeDecision | undefined): void;
 }
 
 function deferAnswer(guard: CallGuard, request: ModelRequest): DeferredAnswer {
   const stored = deferStore(guard, request);
   const published = deferPublication(guard, stored.request);
-  return { request: published.request, store: stored.store, publish: published.publish };
+  return {
+    request: published.request,
+    passed: stored.passed,
+    release(decision) {
+      stored.release();
+      published.publish(decision);
+    },
+  };
 }
 
-/** Stores the answer of a guarded call after it was checked. */
-function deferStore(guard: CallGuard, request: ModelRequest): Pick<DeferredAnswer, 'request' | 'store'> {
+interface DeferredStore extends Pick<DeferredAnswer, 'request' | 'passed'> {
+  release(): void;
+}
+
+/** Stores the answer of a guarded call when request and answer have passed their checks. */
+function deferStore(guard: CallGuard, request: ModelRequest): DeferredStore {
   const { followUp, endpoint } = request;
   const store = followUp?.store;
-  if (followUp === undefined || store === undefined || !guard.has('post_call'))
-    return { request, store: () => undefined };
+  if (followUp === undefined || store === undefined)
+    return { request, passed: () => undefined, release: () => undefined };
   let complete: { readonly answer: JsonObject; readonly body: JsonObject } | null = null;
+  let passedTexts: { readonly texts: readonly string[] | null } | null = null;
+  let isReleased = false;
+  const storeIfDue = (): boolean => {
+    // Guardrails of a deployment are added before it is called.
+    const passed = guard.has('post_call') ? passedTexts : { texts: null };
+    if (complete === null || passed === null || !isReleased) return true;
+    const { answer, body } = complete;
+    complete = null;
+    const { texts } = passed;
+    const changes = texts === null ? {} : withTexts(answer, answerTexts(endpoint, answer), texts);
+    return store({ ...answer, ...changes }, body);
+  };
   return {
     request: {
       ...request,
@@ -42,21 +65,26 @@ function deferStore(guard: CallGuard, request: ModelRequest): Pick<DeferredAnswe
         ...followUp,
         store(answer, body) {
           complete = { answer, body };
-          return true;
+          return storeIfDue();
         },
       },
     },
-    store(texts) {
-      if (complete === null) return;
-      const { answer, body } = complete;
-      const changes = texts === null ? {} : withTexts(answer, answerTexts(endpoint, answer), texts);
-      store({ ...answer, ...changes }, body);
+    passed(texts) {
+      passedTexts = { texts };
+      storeIfDue();
+    },
+    release() {
+      isReleased = true;
+      storeIfDue();
     },
   };
 }
 
 /** Publishes the answers of a decision after all checks, with the edits of these checks. */
-function deferPublication(guard: CallGuard, request: ModelRequest): Pick<DeferredAnswer, 'request' | 'publish'> {
+function deferPublication(
+  guard: CallGuard,
+  request: ModelRequest,
+): { readonly request: ModelRequest; publish(decision: MadeDecision | undefined): void } {
   const { answered } = request;
   if (answered === undefined) return { request, publish: () => undefined };
   const waiting = new Set<number>();
@@ -165,7 +193,7 @@ export async function sendGuarded(
   if (isCheckedBefore) guard.endRequestCheck();
   const parallel = guard.has('during_call') ? checkInParallel(guard, checked, running) : null;
   const deferred = deferAnswer(guard, checked);
-  const answer = guardAnswer(guard, { request: checked, call: running, passed: deferred.store });
+  const answer = guardAnswer(guard, { request: checked, call: running, passed: deferred.passed });
   call.setAnswerCheck((exchange) => answer.withChecks(exchange));
   // A copy: `guard.add` adds the guardrails of deployments to `applied`.
   const own = [...guard.applied];
@@ -193,7 +221,7 @@ export async function sendGuarded(
     const [answered] = await Promise.all([sending, parallel?.checking]);
     await answer.checked();
     const decision = answer.release();
-    deferred.publish(decision);
+    deferred.release(decision);
     return answered.guarded(guard.applied, {
       ...(sentBody === request.body ? {} : { body: sentBody }),
       ...(decision === undefined ? {} : { decision }),
