@@ -226,7 +226,7 @@ export async function sendGuarded(
       ...(sentBody === request.body ? {} : { body: sentBody }),
       ...(decision === undefined ? {} : { decision }),
       ...(guard.has('logging_only')
-        ? { forRecord: (record: DecisionRecord) => maskedDecision(guard, running, { model: request.model, record }) }
+        ? { forRecord: (record: DecisionRecord) => maskedDecision(guard, running, { request, record }) }
         : {}),
     });
   } catch (failure) {

@@ -1,17 +1,36 @@
-import type { MadeDecision } from '../../domain/decisions/decision.ts';
+import type { ModelRequest } from '../../domain/chat/chat.ts';
+import type { MadeDecision, Question } from '../../domain/decisions/decision.ts';
 import type { GuardedText } from '../../domain/guardrails/guardrail.ts';
 import { decisionTexts } from '../../domain/guardrails/texts/decision-texts.ts';
-import { createWalk, type Members, withTexts } from '../../domain/guardrails/texts/walk.ts';
+import { DECISION_SKIPS, requestTexts } from '../../domain/guardrails/texts/request-texts.ts';
+import { createWalk, type Members, type Walk, withTexts } from '../../domain/guardrails/texts/walk.ts';
 import { maskedTexts } from '../accounting/recorded-texts.ts';
 import type { DecisionRecord } from '../gateway.ts';
 import type { CallGuard, RunningCall } from './guarding.ts';
 
-/** Members of inputs and questions that are not texts, and those that `decisionTexts` reads. */
-const SKIPS: ReadonlySet<string> = new Set(['kind', 'type', 'role', 'name', 'value', 'label']);
-
-interface Requested extends Members {
-  readonly input: unknown;
+interface Asked extends Members {
   readonly questions: MadeDecision['questions'];
+}
+
+/** Texts of a question. Its name and its labels are not read. */
+function readQuestion(walk: Walk, question: Question, index: number): void {
+  const at = (...path: readonly (string | number)[]) => ['questions', index, ...path];
+  const { instructions } = question;
+  if (typeof instructions === 'object' && instructions !== null && 'parts' in instructions)
+    for (const [position, { kind, ...texts }] of instructions.parts.entries()) {
+      if (kind !== 'image') walk.everything(texts, at('instructions', 'parts', position), 'user', DECISION_SKIPS);
+    }
+  else walk.everything(instructions, at('instructions'), 'user', DECISION_SKIPS);
+  walk.everything(question.more, at('more'), 'user');
+  if (question.kind === 'predicate')
+    for (const [position, [, rule]] of (question.rules ?? []).entries())
+      walk.everything(rule, at('rules', position, 1), 'user');
+  if (question.kind === 'choice')
+    for (const [position, { description }] of question.options.entries())
+      walk.everything(description, at('options', position, 'description'), 'user');
+  if (question.kind === 'score')
+    for (const [position, { description }] of question.levels.entries())
+      walk.everything(description, at('levels', position, 'description'), 'user');
 }
 
 /**
@@ -21,25 +40,30 @@ interface Requested extends Members {
 export async function maskedDecision(
   guard: CallGuard,
   { callId, traceId }: Pick<RunningCall, 'callId' | 'traceId'>,
-  { model, record }: { readonly model: string; readonly record: DecisionRecord },
+  {
+    request: { model, endpoint },
+    record,
+  }: { readonly request: Pick<ModelRequest, 'model' | 'endpoint'>; readonly record: DecisionRecord },
 ): Promise<DecisionRecord | null> {
   const guardrails = guard.of('logging_only');
   if (guardrails.length === 0) return record;
-  const answers = decisionTexts(record.decision);
-  const requested: Requested = { input: record.input, questions: record.decision.questions };
-  const walk = createWalk();
-  walk.everything(requested.input, ['input'], 'user', SKIPS);
-  walk.everything(requested.questions, ['questions'], 'user', SKIPS);
-  const all: readonly GuardedText[] = [...answers.places, ...walk.places];
-  const context = { guardrails, caller: guard.caller, callId, traceId };
+  const { member } = endpoint.input;
+  const prompt: Members = { [member]: record.input };
   try {
-    const texts = await maskedTexts(context, model, all);
+    const inputs = requestTexts(endpoint, prompt);
+    const answers = decisionTexts(record.decision, { allLabels: true });
+    const walk = createWalk();
+    for (const [index, question] of record.decision.questions.entries()) readQuestion(walk, question, index);
+    const all: readonly GuardedText[] = [...inputs, ...answers.places, ...walk.places];
+    const texts = await maskedTexts({ guardrails, caller: guard.caller, callId, traceId }, model, all);
     if (texts === null) return null;
-    const count = answers.places.length;
-    const decision = answers.withTexts(texts.slice(0, count));
-    const masked: Requested = { ...requested, questions: decision.questions };
-    const edited: Requested = { ...masked, ...withTexts(masked, walk.places, texts.slice(count)) };
-    return { input: edited.input, decision: { ...decision, questions: edited.questions } };
+    const answersFrom = inputs.length;
+    const questionsFrom = answersFrom + answers.places.length;
+    const decision = answers.withTexts(texts.slice(answersFrom, questionsFrom));
+    const asked: Asked = { questions: decision.questions };
+    const { questions }: Asked = { ...asked, ...withTexts(asked, walk.places, texts.slice(questionsFrom)) };
+    const input = { ...prompt, ...withTexts(prompt, inputs, texts) }[member];
+    return { input, decision: { ...decision, questions } };
   } catch {
     return null;
   }

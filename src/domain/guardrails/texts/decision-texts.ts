@@ -33,17 +33,25 @@ function optionsOf(question: Question, answer: Extract<Answer, { kind: 'choice' 
   return [...new Set(all)].filter((text) => !booleans.has(text));
 }
 
+const levelsOf = (question: Question): readonly unknown[] =>
+  question.kind === 'score' ? question.levels.map(({ label }) => (typeof label === 'string' ? label : label.json)) : [];
+
 function textsOf(question: Question, answer: Answer | undefined): AnswerTexts {
   if (answer === undefined || answer.kind === 'refusal') return NO_TEXTS;
   const { more } = answer;
   if (answer.kind === 'choice') return { ...NO_TEXTS, options: optionsOf(question, answer), more };
   if (answer.kind !== 'score') return { ...NO_TEXTS, more };
-  const levels = question.kind === 'score' ? question.levels : [];
+  const legend = [...(answer.legend ?? [])].map(([, label]) => label);
+  return { ...NO_TEXTS, levels: levelsOf(question), legend, more };
+}
+
+/** The labels of a question, which a stored decision contains even if the question was refused. */
+function labelsOf(question: Question): AnswerTexts {
+  const options = question.kind === 'choice' ? question.options : [];
   return {
     ...NO_TEXTS,
-    levels: levels.map(({ label }) => (typeof label === 'string' ? label : label.json)),
-    legend: [...(answer.legend ?? [])].map(([, label]) => label),
-    more,
+    options: options.flatMap(({ value }) => (typeof value === 'string' ? [value] : [])),
+    levels: levelsOf(question),
   };
 }
 
@@ -54,11 +62,18 @@ interface DecisionTexts {
   withTexts(texts: readonly string[]): MadeDecision;
 }
 
-/** Finds the texts of the answers. Texts of the questions are read only where an answer repeats them. */
-export function decisionTexts(made: MadeDecision): DecisionTexts {
+/**
+ * Finds the texts of the answers. Labels of the questions are read only where an answer repeats them, and with
+ * `allLabels` also where the question was refused.
+ */
+export function decisionTexts(made: MadeDecision, { allLabels = false } = {}): DecisionTexts {
   const { questions, decision } = made;
   const { more, usageMore } = decision;
-  const answers = questions.map((question, index) => textsOf(question, decision.answers[index]));
+  const answers = questions.map((question, index) => {
+    const answer = decision.answers[index];
+    const isRefused = answer === undefined || answer.kind === 'refusal';
+    return isRefused && allLabels ? labelsOf(question) : textsOf(question, answer);
+  });
   const view: DecisionView = { answers, more, usageMore };
   const walk = createWalk();
   walk.everything(answers, ['answers'], 'assistant');
@@ -80,7 +95,7 @@ function edit({ questions, decision, ...made }: MadeDecision, view: DecisionView
     const answer: Answer = decision.answers[index] ?? { kind: 'refusal' };
     const [before = NO_TEXTS, after = NO_TEXTS] = [view.answers[index], edited.answers[index]];
     const options = newOptions(before.options, after.options);
-    editedQuestions.push(answer.kind === 'refusal' ? question : editedQuestion(question, options, after));
+    editedQuestions.push(editedQuestion(question, options, after));
     answers.push(answer.kind === 'refusal' ? answer : editedAnswer(answer, options, after));
   }
   const editedDecision: Decision = { ...decision, answers, more: edited.more, usageMore: edited.usageMore };

@@ -4,7 +4,15 @@ import type { TextRole } from '../guardrail.ts';
 import { createWalk, isMembers, listOf, type Members, type TextPlace, type Walk } from './walk.ts';
 
 /** Members of a decision's input that are not texts of the caller. */
-const DECISION_SKIPS: ReadonlySet<string> = new Set(['type', 'role', 'image_url', 'id', 'call_id', 'status', 'phase']);
+export const DECISION_SKIPS: ReadonlySet<string> = new Set([
+  'type',
+  'role',
+  'image_url',
+  'id',
+  'call_id',
+  'status',
+  'phase',
+]);
 
 const ROLES: Readonly<Record<string, TextRole>> = {
   system: 'system',
