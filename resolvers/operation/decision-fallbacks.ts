@@ -112,7 +112,8 @@ function combined(calls: readonly GatewayCall[]): GatewayCall {
     limits,
     exchange: last.exchange,
     guardrails: last.guardrails,
-    editedBody: last.editedBody,
+    // The input is stored with masks, even if only the guardrails of an earlier call have masks.
+    editedBody: calls.findLast(({ editedBody }) => editedBody !== undefined)?.editedBody,
     forRecord: maskedByAll(calls),
     elapsedMs: () => first.elapsedMs(),
     cost: () => sumOf(calls.map((call) => call.cost())),
