@@ -3,7 +3,7 @@ import type { Deployment } from '../chat/provider.ts';
 
 /** A fine-tuned model of OpenAI with its owner, suffix and id, such as `ft:gpt-4o:my-org::id`. */
 const FINE_TUNED = /^(ft:[^:]+):/;
-/** Region, kind and name. The ids of other resources of an account, such as imported models, are not names of models. */
+/** Region, kind and name of a model. Ids of other resources, such as imported models, are not names of models. */
 const BEDROCK_ARN = /^arn:[a-z-]+:bedrock:([a-z0-9-]+):\d*:(foundation-model|inference-profile)\/([^/]+)$/;
 /** Geography of an inference profile of Bedrock, such as `us.`. */
 const GEOGRAPHY = /^(us-gov|us|eu|apac|global|jp|au|ca|in|sa)\.(?=[a-z0-9]+\.)/;

@@ -180,7 +180,7 @@ const SOME_OF_ALL: Usage = {
 
 /**
  * Whether the calls of a deployment are free at this time. Calls of some endpoints, such as those that make images, are
- * not billed by tokens alone: zero prices of tokens beside a price for another unit do not make them free.
+ * not billed by tokens alone. They are not free when only the prices of tokens are zero.
  */
 export const isFreeOfCharge = (price: Pricer, deployment: Deployment, isBilledByTokensAlone: boolean): boolean =>
   price(deployment, { usage: SOME_OF_ALL }) === 0n && (isBilledByTokensAlone || !price.billsOtherUnit(deployment));

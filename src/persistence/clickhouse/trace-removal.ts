@@ -65,7 +65,7 @@ function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
  * removal completes an interrupted one. For retention this table is `trace_by_start`; for an explicit removal,
  * `trace_summary`. When `trace_by_start` has no expired traces, retention completes interrupted explicit removals of
  * expired traces. Retention hides rows immediately and frees the disk with the next merge. An explicit removal frees
- * the disk immediately. `redaction` lists the traces of a redaction until its end: the next start repeats a redaction
+ * the disk immediately. `redaction` lists the traces of a redaction until its end. The next start repeats a redaction
  * that was interrupted, also after an ingest of more spans of its traces.
  */
 export function createClickHouseRemoval(
