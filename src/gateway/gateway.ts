@@ -12,6 +12,7 @@ import type { EndedBatch } from '../domain/upstream-objects/batch-use.ts';
 import type { ObjectKind } from '../domain/upstream-objects/upstream-object.ts';
 import type { Forwarded } from '../domain/pass-through/forwarded.ts';
 import type { PassThrough } from '../domain/upstream-objects/pass-through.ts';
+import type { PendingRecords } from './accounting/pending-records.ts';
 import type { Realtime } from './sessions/realtime.ts';
 
 /** Retry and fallback counts. */
@@ -235,4 +236,6 @@ export interface ProbeGateway {
 /** Queues records of calls; never waits for a store. */
 export interface CallRecorder {
   record(call: CallRecord): void;
+  /** Records that wait for guardrails. When absent, a shutdown does not wait for them. */
+  readonly pending?: Pick<PendingRecords, 'add' | 'signal'>;
 }

@@ -68,7 +68,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     ...rulesOf(context, parts),
     deployments: parts.deployments,
     catalog: parts.catalog,
-    recorder: { record: recordOf(parts, modelCalls) },
+    recorder: { record: recordOf(parts, modelCalls), pending: parts.pendingRecords },
     budgetAlerts: createBudgetAlerts(systemClock, (alert) => {
       bus.publish('budgetAlert', alert);
       webhook?.send(alert);

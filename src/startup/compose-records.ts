@@ -1,6 +1,7 @@
 import type { Bus } from '../domain/bus.ts';
 import type { EarlierSpend } from '../domain/owners/started-owner.ts';
 import { publishChanges } from '../domain/traces/publish-changes.ts';
+import { createPendingRecords } from '../gateway/accounting/pending-records.ts';
 import { createCountedBudgets } from '../gateway/admission/counted-budgets.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { type CallRecords, createCallRecords } from '../recording/call-records.ts';
@@ -20,6 +21,8 @@ import type { StartContext } from './context.ts';
 
 /** Deadline of the export of the last spans at the shutdown, in ms. */
 const EXPORT_DRAIN_MS = 1_500;
+/** Maximum time in ms that a shutdown waits for guardrails of records. Then it stores the records without texts. */
+const MASKING_MS = 2_000;
 /** Maximum wait of a read for records that are not stored yet, in ms. */
 const READABLE_MS = 1_000;
 
@@ -42,6 +45,7 @@ export function composeRecords(context: StartContext, parts: RecordParts & { rea
     readable,
     spendStored,
     newestStart,
+    pendingRecords: createPendingRecords(),
     earlierSpend: earlierSpendOf(stores, spendStored),
     countedBudgets: createCountedBudgets(stores.spendReports, systemClock, spendStored),
     ...composeQueues(context, stores),
@@ -136,9 +140,10 @@ export function addRecordFlushes(
     guardrailUse,
     decisionQueue,
     healthCheckQueue,
+    pendingRecords,
   }: Pick<
     ReturnType<typeof composeRecords>,
-    'records' | 'responseQueue' | 'activity' | 'guardrailUse' | 'decisionQueue' | 'healthCheckQueue'
+    'records' | 'responseQueue' | 'activity' | 'guardrailUse' | 'decisionQueue' | 'healthCheckQueue' | 'pendingRecords'
   >,
 ): void {
   shutdown.add('gateway activity', () => {
@@ -171,4 +176,6 @@ export function addRecordFlushes(
         log.error({ err: error }, 'the last gateway records could not be stored and are lost'),
       ),
   );
+  // Runs before all other steps of this function.
+  shutdown.add('records that wait for guardrails', () => pendingRecords.finish(MASKING_MS));
 }

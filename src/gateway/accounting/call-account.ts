@@ -171,11 +171,13 @@ export class CallAccount {
     const guardrails = this.#guard?.of('logging_only') ?? NO_GUARDRAILS;
     if (guardrails.length === 0 || !call.capturePrompts) return this.#write(call);
     const { caller, callId, traceId } = call;
-    const masked = maskedForRecord({ guardrails, caller, callId, traceId }, call);
+    const { pending } = this.#tools.recorder;
+    const masked = maskedForRecord({ guardrails, caller, callId, traceId, signal: pending?.signal }, call);
     const writeMasked = (texts: Awaited<typeof masked>): void =>
       this.#write(texts === null ? { ...call, capturePrompts: false } : { ...call, ...texts });
-    if (masked instanceof Promise) void masked.then(writeMasked);
-    else writeMasked(masked);
+    if (!(masked instanceof Promise)) return writeMasked(masked);
+    if (pending === undefined) void masked.then(writeMasked);
+    else pending.add(masked, writeMasked);
   }
 
   #write(call: ClosedCall): void {

@@ -19,6 +19,8 @@ interface MaskingContext {
   readonly caller: Caller;
   readonly callId: string;
   readonly traceId: string;
+  /** Aborts all checks; absent for the deadline alone. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Deadline of each guardrail of a record, in ms. */
@@ -57,12 +59,13 @@ function runInOrder(
  * texts. Throws what a guardrail throws. Synchronous with guardrails that call no service.
  */
 export function maskedTexts(
-  { guardrails, caller, callId, traceId }: MaskingContext,
+  { guardrails, caller, callId, traceId, signal: ending }: MaskingContext,
   model: string,
   texts: readonly GuardedText[],
 ): CheckedTexts | Promise<CheckedTexts> {
   const check = ({ guardrail }: ActiveGuardrail, current: readonly string[]): Verdict | Promise<Verdict> => {
-    const signal = AbortSignal.timeout(DEADLINE_MS);
+    const deadline = AbortSignal.timeout(DEADLINE_MS);
+    const signal = ending === undefined ? deadline : AbortSignal.any([deadline, ending]);
     const inspected = current.map((text, index) => ({ text, role: texts[index]?.role ?? null }));
     const inspection: Inspection = { phase: 'request', texts: inspected, model, callId, traceId, caller, signal };
     return guardrail.check(inspection);
