@@ -1,4 +1,4 @@
-import type { JsonObject } from '../src/domain/json-object.ts';
+import { withConfiguredPrices } from '../src/domain/deployments/priced-row.ts';
 import { visibilityOf } from '../src/domain/caller.ts';
 import { type ModelInfo, modelInfos, type ModelSort, type OtherTeams } from '../src/domain/deployments/model-info.ts';
 import { mayCallSome, type NamedModel, namedModel, namedModels } from '../src/domain/deployments/model-names.ts';
@@ -255,7 +255,7 @@ export const listModelPage = operation({
 
 /** Sum of the prices of an input and an output token, in USD; null when it is unknown or zero. */
 function tokenCost({ entry, deployment }: ModelInfo): number | null {
-  const row: JsonObject = { ...entry?.row, ...deployment.priceOverrides };
+  const row = withConfiguredPrices(entry?.row, deployment.priceOverrides);
   const cost = Number(row['input_cost_per_token'] ?? 0) + Number(row['output_cost_per_token'] ?? 0);
   return cost > 0 ? cost : null;
 }

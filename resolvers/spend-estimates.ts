@@ -1,7 +1,7 @@
 import { deploymentsFor } from '../src/domain/deployments/team-models.ts';
 import type { PriceRow } from '../src/domain/catalog/prices.ts';
 import type { Usage } from '../src/domain/chat/chat.ts';
-import { catalogEntryFor } from '../src/domain/deployments/catalog-entry.ts';
+import { pricedRow } from '../src/domain/deployments/priced-row.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { estimateTokens } from '../src/domain/inference/token-estimate.ts';
 import { mayCall } from '../src/domain/keys/virtual-key.ts';
@@ -31,7 +31,7 @@ function pricesOf(scope: Scope<SpendPlatform>, model: string): ModelPrices | nul
     const entry = catalog.find(model);
     return entry === null ? null : { row: entry.row, provider: entry.provider };
   }
-  const row = { ...catalogEntryFor(deployment, catalog)?.row, ...deployment.priceOverrides };
+  const row = pricedRow(deployment, catalog);
   return { row, provider: deployment.provider };
 }
 

@@ -7,6 +7,7 @@ import { MODEL_SORTS } from '../src/domain/deployments/model-info.ts';
 import { flag, integer, query as queryOf, text } from './helpers/http/query.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { textParameters } from './helpers/http/schema.ts';
+import { withConfiguredPrices } from '../src/domain/deployments/priced-row.ts';
 import { groupObject } from './helpers/answers/model-groups.ts';
 import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
@@ -43,7 +44,7 @@ function infoObject(facts: ModelFacts) {
     model_info: {
       ...UNPRICED,
       litellm_provider: provider,
-      ...entry?.row,
+      ...withConfiguredPrices(entry?.row, priceOverrides),
       ...stored?.info,
       ...priceOverrides,
       id,

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../src/domain/json-object.ts';
 import { deploymentsFor } from '../../src/domain/deployments/team-models.ts';
 import type { Deployment } from '../../src/domain/chat/provider.ts';
 import { catalogEntryFor } from '../../src/domain/deployments/catalog-entry.ts';
+import { withConfiguredPrices } from '../../src/domain/deployments/priced-row.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import { Conflict, InvalidInput, Unauthenticated } from '../../src/domain/errors.ts';
 import { mayCall, type VirtualKey } from '../../src/domain/keys/virtual-key.ts';
@@ -42,7 +43,7 @@ function modelsOf(scope: Scope<LensPlatform>, model: string): readonly AnalysisM
   const catalog = scope.platform.catalog.current();
   return deploymentsOf(scope, model).map((deployment) => {
     const entry = catalogEntryFor(deployment, catalog);
-    const row = { ...entry?.row, ...deployment.priceOverrides };
+    const row = withConfiguredPrices(entry?.row, deployment.priceOverrides);
     const hasPrice = Object.keys(row).some((name) => name.includes('_cost_per_'));
     return { row, isUnpriced: entry === null && !hasPrice && deployment.apiBase !== null };
   });

@@ -1,3 +1,4 @@
+import { withConfiguredPrices } from '../../../src/domain/deployments/priced-row.ts';
 import type { ModelFacts } from '../../../resolvers/models.ts';
 
 /** Capabilities of a group: true when every deployment has them. */
@@ -17,9 +18,7 @@ const recordOf = <Name extends string, Value>(names: readonly Name[], valueOf: (
 
 /** A model with the limits, prices and capabilities of its deployments. */
 export function groupObject(name: string, models: readonly ModelFacts[]) {
-  const rows = models.map(({ entry, deployment }) => {
-    return { ...entry?.row, ...deployment.priceOverrides };
-  });
+  const rows = models.map(({ entry, deployment }) => withConfiguredPrices(entry?.row, deployment.priceOverrides));
   const maximum = (column: string): number | null => {
     const values = rows.flatMap((row) => (typeof row[column] === 'number' ? [row[column]] : []));
     return values.length === 0 ? null : Math.max(...values);

@@ -11,7 +11,7 @@ import { type PriceRow, readTariff, serviceRowOf, type Tariff } from '../../doma
 import { type ToolPrices, toolPricesOf } from '../../domain/catalog/tool-prices.ts';
 import { PRICED_TIERS, type PricedTier } from '../../domain/chat/usage.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
-import { catalogEntryFor } from '../../domain/deployments/catalog-entry.ts';
+import { pricedRow } from '../../domain/deployments/priced-row.ts';
 import type { BilledQuantity } from '../../domain/inference/billed-quantity.ts';
 import { type Rate, rateFrom } from '../../domain/money.ts';
 import { hasPricesBySize } from './image-price.ts';
@@ -49,7 +49,7 @@ export interface Prices extends ServicePrices {
 }
 
 function pricesOf(deployment: Deployment, catalog: CatalogSnapshot): Prices {
-  const row: PriceRow = { ...catalogEntryFor(deployment, catalog)?.row, ...deployment.priceOverrides };
+  const row: PriceRow = pricedRow(deployment, catalog);
   const offPeak = offPeakOf(row);
   const usual = pricesIn(row, deployment, catalog);
   if (offPeak === null) return usual;

@@ -5,7 +5,7 @@ import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import { type PriceRow, tokenPricesOf } from '../../domain/catalog/prices.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
-import { catalogEntryFor } from '../../domain/deployments/catalog-entry.ts';
+import { pricedRow } from '../../domain/deployments/priced-row.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { plausibleCost } from '../../domain/inference/plausible-usage.ts';
 import { addUsd, type Rate, rateFrom, type Usd } from '../../domain/money.ts';
@@ -203,7 +203,7 @@ export function createBatchRecorder(
 
   function price(ofName: Deployment, { model, usage }: ModelUse): Pick<ModelCost, 'deployment' | 'cost'> {
     const deployment = pricedAs(ofName, model, deployments());
-    const row = { ...catalogEntryFor(deployment, catalog())?.row, ...deployment.priceOverrides };
+    const row = pricedRow(deployment, catalog());
     const cost = batchCostOf(row, usage);
     return { deployment, cost: cost === null ? null : adjusted(cost, deployment.provider) };
   }

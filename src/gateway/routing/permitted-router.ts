@@ -6,7 +6,7 @@ import { hasPricesBySize } from '../accounting/image-price.ts';
 import type { LabelBudget } from '../admission/label-budgets.ts';
 import { filteredRouter, type Route, type Router, type TeamRouter } from './route.ts';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
-import { catalogEntryFor } from '../../domain/deployments/catalog-entry.ts';
+import { pricedRow } from '../../domain/deployments/priced-row.ts';
 import { isPriceField } from '../../domain/deployments/price-fields.ts';
 
 /** The router for the team of a key; without a key, the router itself. */
@@ -70,7 +70,7 @@ export const noDeploymentInRegion = (model: string, region: Region): Forbidden =
 
 /** Whether a deployment has any price, in the configuration or in the catalog. A price of zero counts. */
 export function isPriced(deployment: Deployment, catalog: CatalogSnapshot): boolean {
-  const row = { ...catalogEntryFor(deployment, catalog)?.row, ...deployment.priceOverrides };
+  const row = pricedRow(deployment, catalog);
   return (
     Object.entries(row).some(([name, value]) => isPriceField(name) && value !== null && value !== undefined) ||
     hasPricesBySize(deployment, catalog)

@@ -203,6 +203,17 @@ describe('the price of a deployment', () => {
     expect(priced === null ? null : usdText(priced)).toBe('9.5');
   });
 
+  it('is the configured price also for long prompts, of which the catalog has a price', () => {
+    const row = {
+      ...PLAIN,
+      input_cost_per_token_above_200k_tokens: 4e-6,
+      output_cost_per_token_above_200k_tokens: 15e-6,
+    };
+    const priceOverrides = { input_cost_per_token: 1e-6 };
+    // 300,000 x 1e-6 + 1,000 x 15e-6.
+    expect(cost(row, { inputTokens: 300_000, outputTokens: 1000 }, { priceOverrides })).toBe('0.315');
+  });
+
   it('follows changes of the catalog', () => {
     let catalog = catalogOf({ 'up-1': PLAIN });
     const price = createPricer(() => catalog);
