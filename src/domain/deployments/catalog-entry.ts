@@ -32,16 +32,27 @@ function withoutGeography(profile: string): readonly string[] {
   return [...(geography === 'us-gov' ? [`bedrock/${GOV_REGION}/${model}`] : []), model];
 }
 
+/** Name of a Bedrock model in the region of `aws_region_name`; null for other models, and without a region. */
+function regionalNameOf({ provider, upstreamModel, options }: Deployment): string | null {
+  const region = options['aws_region_name'];
+  const isPlainName = !upstreamModel.includes('/') && !upstreamModel.startsWith('arn:');
+  return provider.startsWith('bedrock') && region !== undefined && isPlainName
+    ? `bedrock/${region}/${upstreamModel}`
+    : null;
+}
+
 /**
- * The catalog entry of a deployment: the first that exists of base model, `provider/model`, upstream model and public
- * name. The entry of the bare upstream model comes later, because it has the prices of the model's maker. A fine-tuned
+ * The catalog entry of a deployment: the first that exists of base model, model in a Bedrock region, `provider/model`,
+ * upstream model and public name. The bare upstream model comes later: its entry has prices of its maker. A fine-tuned
  * model and an inference profile of Bedrock may have only the entry of a more general name.
  */
 export function catalogEntryFor(deployment: Deployment, catalog: CatalogSnapshot): CatalogEntry | null {
   const { baseModel, upstreamModel, provider, modelGroup } = deployment;
+  const ofRegion = regionalNameOf(deployment);
   const ofUpstream = [upstreamModel, ...generalNames(upstreamModel, provider)];
   const names = [
     ...(baseModel === null ? [] : [baseModel, ...generalNames(baseModel, provider)]),
+    ...(ofRegion === null ? [] : [ofRegion]),
     ...ofUpstream.flatMap((name) => [`${provider}/${name}`, name]),
     modelGroup,
   ];

@@ -128,6 +128,7 @@ const OPENAI_REGION = /^https:\/\/(eu|us)\.api\.openai\.com(\/|$)/;
 export const UPLIFT_PARTS = 1_000_000;
 
 const locationOf = ({ options }: Deployment): string | undefined => options['vertex_location'];
+const awsRegionOf = ({ options }: Deployment): string | undefined => options['aws_region_name'];
 
 /** Whether a deployment names a region of Google's cloud. */
 const isInRegion = (deployment: Deployment): boolean =>
@@ -171,8 +172,9 @@ const isFree = (tariff: Tariff | null): boolean =>
 /** Cached prices, and the facts of the deployment that they depend on. */
 interface CachedPrices extends Pick<Deployment, 'apiBase' | 'baseModel' | 'modelGroup' | 'provider'> {
   readonly overrides: Deployment['priceOverrides'];
-  /** Location at Google's cloud; undefined for none. */
+  /** Locations at Google's and Amazon's clouds; undefined for none. */
   readonly location: string | undefined;
+  readonly awsRegion: string | undefined;
   readonly prices: Prices;
 }
 
@@ -191,7 +193,9 @@ export function createPriceCache(current: () => CatalogSnapshot): (deployment: D
   function computed(deployment: Deployment, catalog: CatalogSnapshot): CachedPrices {
     const { provider, priceOverrides: overrides, baseModel, apiBase, modelGroup } = deployment;
     const location = locationOf(deployment);
-    return { provider, overrides, baseModel, apiBase, modelGroup, location, prices: pricesOf(deployment, catalog) };
+    const awsRegion = awsRegionOf(deployment);
+    const prices = pricesOf(deployment, catalog);
+    return { provider, overrides, baseModel, apiBase, modelGroup, location, awsRegion, prices };
   }
 
   return (deployment) => {
@@ -211,7 +215,8 @@ export function createPriceCache(current: () => CatalogSnapshot): (deployment: D
       found.baseModel === deployment.baseModel &&
       found.apiBase === deployment.apiBase &&
       found.modelGroup === deployment.modelGroup &&
-      found.location === locationOf(deployment)
+      found.location === locationOf(deployment) &&
+      found.awsRegion === awsRegionOf(deployment)
     )
       return found.prices;
     const fresh = computed(deployment, catalog);

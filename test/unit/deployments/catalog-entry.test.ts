@@ -39,6 +39,26 @@ describe('the catalog entry of a deployment', () => {
       'amazon.nova-premier-v1:0',
     ],
     [
+      'of a model of Bedrock in a region with its own prices',
+      { ...bedrock('minimax.minimax-m2.1'), options: { aws_region_name: 'eu-west-2' } },
+      'bedrock/eu-west-2/minimax.minimax-m2.1',
+    ],
+    [
+      'of a model of Bedrock in a region without own prices',
+      { ...bedrock('amazon.nova-lite-v1:0'), options: { aws_region_name: 'eu-west-2' } },
+      'amazon.nova-lite-v1:0',
+    ],
+    [
+      'of a base model, whatever the region',
+      { ...bedrock('minimax.minimax-m2.1'), baseModel: 'gpt-4o', options: { aws_region_name: 'eu-west-2' } },
+      'gpt-4o',
+    ],
+    [
+      'of a model of another provider, whatever the region',
+      { upstreamModel: 'gpt-4o', options: { aws_region_name: 'eu-west-2' } },
+      'gpt-4o',
+    ],
+    [
       'of the ARN of a model',
       bedrock('arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0'),
       'amazon.nova-lite-v1:0',

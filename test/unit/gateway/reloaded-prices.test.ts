@@ -8,6 +8,7 @@ const ROWS: Readonly<Record<string, CatalogEntry['row']>> = {
   regional: { input_cost_per_token: 1e-6, regional_endpoint_uplift_multiplier: 1.1 },
   cheap: { input_cost_per_token: 1e-6 },
   expensive: { input_cost_per_token: 3e-6 },
+  'bedrock/eu-west-2/cheap': { input_cost_per_token: 2e-6 },
 };
 const entries: readonly CatalogEntry[] = Object.entries(ROWS).map(([id, row]) => ({
   id,
@@ -37,6 +38,14 @@ it('a deployment with a changed location has the uplift of the new location imme
   );
   // An uplift is in millionths.
   expect([global.uplift, regional.uplift]).toEqual([null, 1_100_000n]);
+});
+
+it('a deployment with a changed region of Bedrock has the prices of the new region immediately', () => {
+  const [before, after] = pricesBeforeAndAfter(
+    { provider: 'bedrock', upstreamModel: 'cheap', options: {} },
+    { options: { aws_region_name: 'eu-west-2' } },
+  );
+  expect(after.tariff?.base.input).toBe((before.tariff?.base.input ?? 0n) * 2n);
 });
 
 it('a deployment with a changed public name has the prices of the new name immediately', () => {
