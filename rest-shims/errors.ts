@@ -18,11 +18,12 @@ import {
 import { AnalysisTimeout, OwnershipLost, UnknownWorker } from '../src/domain/lens/worker.ts';
 import { FreeTierUsedUp } from '../src/domain/free-tier/free-tier.ts';
 import { anthropicError, geminiError, INTERNAL_MESSAGE, proxyError } from './helpers/http/dialect-errors.ts';
+import { isOutsideRpc, JsonRpcFailure, rpcError } from './helpers/http/json-rpc-failure.ts';
 import { managementTypeAndParam, plainDetail } from './helpers/http/management-errors.ts';
 import { encodeOtlpError } from '../src/wire/otlp/answer.ts';
 
 /** A group of paths that share an error contract. */
-export type Surface = 'catalog' | 'proxy' | 'anthropic' | 'gemini' | 'management' | 'traces' | 'otlp' | 'lens';
+export type Surface = 'catalog' | 'proxy' | 'anthropic' | 'gemini' | 'management' | 'traces' | 'otlp' | 'lens' | 'a2a';
 
 /**
  * A failed model call of a lens run. Workers get the body `{"detail":{"lens_error":…}}`, except for the statuses 401,
@@ -88,6 +89,7 @@ const STATUSES: Record<Surface, Record<ErrorCode | 'INTERNAL', number>> = {
   proxy: MODEL_CALL_STATUSES,
   gemini: MODEL_CALL_STATUSES,
   anthropic: { ...MODEL_CALL_STATUSES, TOO_LARGE: 413 },
+  a2a: MODEL_CALL_STATUSES,
   management: {
     INVALID_INPUT: 422,
     UNSUPPORTED: 400,
@@ -171,7 +173,9 @@ const UNAUTHENTICATED_RIGHTS: ReadonlySet<string> = new Set(['proxy_admin', 'tea
 /** Status of a failure on a surface. `error` is null for an unexpected error (500). */
 export function statusOf(surface: Surface, error: DomainError | null): number {
   if (error === null) return STATUSES[surface].INTERNAL;
-  if (error instanceof LensModelFailure) return statusOf(surface, error.failure);
+  if (error instanceof LensModelFailure || error instanceof JsonRpcFailure) return statusOf(surface, error.failure);
+  // A failed agent is an internal error (JSON-RPC code -32603), also after a timeout.
+  if (error instanceof UpstreamFailed && surface === 'a2a') return STATUSES.a2a.UPSTREAM_FAILED;
   if (error instanceof UpstreamFailed && surface === 'catalog') return STATUSES.catalog.UPSTREAM_FAILED;
   if (error instanceof UpstreamFailed && error.upstreamStatus !== null && error.upstreamStatus >= 400)
     return error.upstreamStatus;
@@ -240,6 +244,8 @@ function errorBody(surface: Surface, status: number, error: DomainError | null):
   if (error instanceof UnknownModel && error.as === 'speech') return { detail: { error: error.message } };
   // On the lens surface, only a caller without a valid key gets the OpenAI envelope; an unknown worker gets `detail`.
   const lacksValidKey = error instanceof Unauthenticated && !(error instanceof UnknownWorker);
+  const agentFailure = surface === 'a2a' ? agentErrorBody(error) : undefined;
+  if (agentFailure !== undefined) return agentFailure;
   if (surface === 'lens' && !lacksValidKey) return { detail: lensDetail(error) };
   if (error instanceof Forbidden && error.right === 'address') return { error: proxyError(status, error) };
   if (error instanceof Forbidden && (error.right === 'route' || error.right === 'upstream_credential'))
@@ -248,6 +254,15 @@ function errorBody(surface: Surface, status: number, error: DomainError | null):
     return { detail: surface === 'traces' ? traceDetail(error) : validationDetail(error, surface !== 'management') };
   const typeAndParam = surface === 'management' && error !== null ? managementTypeAndParam(error) : null;
   return { error: { ...proxyError(status, error), ...typeAndParam } };
+}
+
+/** Body of a failed call of an agent. Undefined for a failure in the OpenAI envelope. */
+function agentErrorBody(error: DomainError | null): object | undefined {
+  if (error instanceof JsonRpcFailure) return rpcError(error.failure, error.id);
+  // Requests for cards have no JSON-RPC id.
+  const isPlain = error instanceof NotFound || (error instanceof Forbidden && error.right === 'agent');
+  if (isPlain) return { detail: error.message };
+  return error !== null && isOutsideRpc(error) ? undefined : rpcError(error, null);
 }
 
 /** Kinds of unknown objects that the proxy surface answers with `detail`. */
@@ -260,7 +275,7 @@ const isAboutFallbackType = (error: DomainError | null): boolean =>
 function hasEnvelope(surface: Surface, error: DomainError | null): boolean {
   if (error instanceof Unauthenticated) return true;
   if (error instanceof Forbidden && error.right === 'model') return true;
-  if (surface === 'proxy') {
+  if (surface === 'proxy' || surface === 'a2a') {
     const isPlain = error instanceof NotFound && PLAIN_NOT_FOUND.has(error.kind);
     const hasDetail = isPlain || error instanceof MissingFormField || isAboutFallbackType(error);
     return !hasDetail;

@@ -57,8 +57,6 @@ export const serviceInfoRoutes: readonly RouteRow[] = [
     ['/public/model_hub/info'],
     json({ docs_title: 'Lensgate API', custom_docs_description: null, litellm_version: VERSION, useful_links: {} }),
   ),
-  // Agents cannot be published.
-  constantRow('service.agentHub', ['/public/agent_hub'], json([])),
   // There is no routing by prompt.
   constantRow('service.routerPresets', ['/public/autorouter_presets'], json([])),
   // Releases are not looked up: no other server is contacted.

@@ -40,6 +40,7 @@ const AuditNounType = builder.enumType('AuditNoun', {
     MODEL_FALLBACK: { value: 'model_fallback', description: 'Fallbacks of models.' },
     CREDENTIAL: { value: 'credential', description: 'Credentials of providers.' },
     SETTINGS: { value: 'settings', description: 'Sections of the stored settings.' },
+    A2A_AGENT: { value: 'a2a_agent', description: 'A2A agents, without their secrets.' },
     GUARDRAIL: { value: 'guardrail', description: 'Guardrails, without their parameters.' },
     PASS_THROUGH_ENDPOINT: { value: 'pass_through_endpoint', description: 'Paths whose calls are forwarded.' },
   } as const,

@@ -3,6 +3,7 @@ import { refreshFallbacks } from '../resolvers/fallbacks.ts';
 import { probeAllDeployments } from '../resolvers/health-checks.ts';
 import { refreshCalibrations } from '../resolvers/stored-decisions.ts';
 import { refreshKeys } from '../resolvers/keys.ts';
+import { refreshA2aAgents } from '../resolvers/a2a-agents.ts';
 import { refreshGuardrails } from '../resolvers/guardrails.ts';
 import { refreshEndpoints } from '../resolvers/pass-through-endpoints.ts';
 import { classifyNewTraces } from '../resolvers/lens-classification.ts';
@@ -23,8 +24,8 @@ const MS_PER_SECOND = 1_000;
  */
 const KEYS_SECONDS = 1.5;
 /**
- * Interval of reads of models, fallbacks, pass-through endpoints and guardrails that other processes changed, in
- * seconds.
+ * Interval of reads of models, fallbacks, pass-through endpoints, guardrails and agents that other processes changed,
+ * in seconds.
  */
 const ROWS_SECONDS = 2;
 /** Interval of reads of settings that other processes stored, in seconds. */
@@ -111,6 +112,7 @@ function systemTasks(settings: StartContext['settings'], alone: boolean): readon
     { name: 'model-refresh', seconds: rowsSeconds, operation: refreshDeployments },
     { name: 'fallback-refresh', seconds: rowsSeconds, operation: refreshFallbacks },
     { name: 'pass-through-refresh', seconds: rowsSeconds, operation: refreshEndpoints },
+    { name: 'a2a-agent-refresh', seconds: rowsSeconds, operation: refreshA2aAgents },
     { name: 'guardrail-refresh', seconds: rowsSeconds, operation: refreshGuardrails },
     { name: 'settings-refresh', seconds: alone ? ALONE_SECONDS : SETTINGS_SECONDS, operation: refreshSettings },
     { name: 'decision-outcomes', seconds: OUTCOMES_SECONDS, operation: refreshCalibrations },

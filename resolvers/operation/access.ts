@@ -226,6 +226,15 @@ export const guardrailViewer: Access = {
   check: tenantViewer.check,
 };
 
+/** Proxy administrators, for agents. */
+export const agentAdmin: Access = {
+  name: 'agentAdmin',
+  description: 'Proxy administrators.',
+  check(caller) {
+    if (!isAdmin(requireCaller(caller))) throw new Forbidden('Only proxy admins can manage agents.', 'agent_admin');
+  },
+};
+
 /** Administrators with full or read-only access, for request counts of all callers. */
 export const gatewayActivityReader: Access = {
   name: 'gatewayActivityReader',

@@ -37,6 +37,7 @@ import type {
   SpendPlatform,
   TracePlatform,
 } from './platform.ts';
+import type { A2aPlatform } from './a2a-platform.ts';
 import type { SignInPlatform } from './sign-in-platform.ts';
 import type { Stores } from './stores.ts';
 
@@ -60,6 +61,7 @@ export interface Platform
     MetricsPlatform,
     ObjectPlatform,
     OutsidePlatform,
+    A2aPlatform,
     GuardrailPlatform,
     PassThroughPlatform,
     RealtimePlatform,

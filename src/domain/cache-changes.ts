@@ -22,6 +22,7 @@ export const CHANGE_KINDS = [
   'settings',
   'endpoints',
   'guardrails',
+  'a2aAgents',
 ] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 

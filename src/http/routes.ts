@@ -41,6 +41,8 @@ import { modelAccessGroupRoutes } from '../../rest-shims/model-access-groups.ts'
 import { modelInfoRoutes } from '../../rest-shims/model-info.ts';
 import { modelRoutes } from '../../rest-shims/models.ts';
 import { organizationRoutes } from '../../rest-shims/organizations.ts';
+import { a2aRoutes } from '../../rest-shims/a2a.ts';
+import { a2aAgentRoutes } from '../../rest-shims/a2a-agents.ts';
 import { guardrailUseRoutes } from '../../rest-shims/guardrail-use.ts';
 import { guardrailRoutes } from '../../rest-shims/guardrails.ts';
 import { passThroughEndpointRoutes } from '../../rest-shims/pass-through-endpoints.ts';
@@ -101,6 +103,8 @@ export function restRoutes(): readonly RouteRow[] {
     ...customerRoutes,
     ...budgetRoutes,
     ...tagRoutes,
+    ...a2aAgentRoutes,
+    ...a2aRoutes,
     ...guardrailRoutes,
     ...guardrailUseRoutes,
     ...passThroughEndpointRoutes,

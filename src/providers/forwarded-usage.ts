@@ -10,6 +10,7 @@ import { count } from '../wire/json/fields.ts';
 import { MEDIA } from '../wire/media/native.ts';
 import { MESSAGES } from '../wire/messages/native.ts';
 import { RESPONSES_NATIVE } from '../wire/responses/native.ts';
+import { a2aReader } from './a2a-answers.ts';
 import {
   type UsageReader,
   eventReader,
@@ -81,7 +82,7 @@ const tokenUsage = (inputTokens: number, outputTokens: number): Usage => ({
 const BYTES_PER_TOKEN = 4;
 
 /**
- * Creates the reader of the usage of an answer, for its cost. Null for a call with a fixed cost.
+ * Creates the reader of the usage of an answer, for its cost. Null for a call with a fixed cost, unless it is of A2A.
  *
  * When an endpoint billed by tokens reports no usage, the tokens are estimated:
  * - input: one token for 4 bytes of the request
@@ -90,7 +91,8 @@ const BYTES_PER_TOKEN = 4;
  * A stream that ends early has at least as many output tokens as events.
  */
 export function createUsageReader(request: Forwarded, headers: Readonly<Record<string, string>>): UsageReader | null {
-  const { endpoint, provider, cost } = request;
+  const { endpoint, provider, cost, protocol } = request;
+  if (protocol === 'a2a') return a2aReader(request, headers);
   if (cost !== null) return null;
   const dialect = endpoint === null ? null : dialectOf(endpoint, provider);
   const bodyReader = readerByContentType({ request, dialect }, headers);

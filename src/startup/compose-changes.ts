@@ -8,6 +8,7 @@ import {
 } from '../domain/cache-changes.ts';
 import type { DeploymentRegistry } from '../domain/deployments/deployment-source.ts';
 import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
+import type { A2aAgents } from '../domain/a2a-agents/agents.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
 import { withChangeListener } from '../domain/row-store.ts';
@@ -60,6 +61,7 @@ function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores
     customers: withChangeListener(customers, announcing('labelBudgets')),
     deployments: { ...deployments, ...withChangeListener(deployments, announcing('models')) },
     fallbacks: { ...fallbacks, ...withChangeListener(fallbacks, announcing('fallbacks')) },
+    a2aAgents: withChangeListener(stores.a2aAgents, announcing('a2aAgents')),
     guardrails: withChangeListener(guardrails, announcing('guardrails')),
     passThrough: withChangeListener(passThrough, announcing('endpoints')),
     settings: {
@@ -113,6 +115,7 @@ interface Caches {
   readonly configuration: Pick<RunningConfiguration, 'refresh'>;
   readonly passThrough: Pick<PassThroughEndpoints, 'refresh'>;
   readonly guardrails: Pick<Guardrails, 'refresh'>;
+  readonly a2aAgents: Pick<A2aAgents, 'refresh'>;
   readonly teamLogging: Pick<TeamLogging, 'evict' | 'evictAll'>;
 }
 
@@ -130,6 +133,7 @@ export const changeListenerOf =
     if (changed.has('settings')) refreshCache(caches.configuration);
     if (changed.has('endpoints')) refreshCache(caches.passThrough);
     if (changed.has('guardrails')) refreshCache(caches.guardrails);
+    if (changed.has('a2aAgents')) refreshCache(caches.a2aAgents);
   };
 
 /** Reads the rows of a cache again. When the read fails, the background task of the cache repeats it. */

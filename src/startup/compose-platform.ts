@@ -3,6 +3,8 @@ import type { Bus } from '../domain/bus.ts';
 import type { ChangeAnnouncer } from '../domain/cache-changes.ts';
 import { createCatalogResultCache } from '../domain/catalog/result-cache.ts';
 import type { ActiveGuardrails } from '../domain/guardrails/guardrail.ts';
+import { createAgentSessions } from '../domain/a2a-agents/sessions.ts';
+import type { A2aAgents } from '../domain/a2a-agents/agents.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { ProcessLoad } from '../domain/metrics.ts';
 import { withJobUpdates } from '../domain/jobs/job-updates.ts';
@@ -16,6 +18,7 @@ import type { KeyOwner } from '../gateway/keys/key-ring.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createPatternCompiler } from '../runtime/catalog/pattern.ts';
 import type { RefreshingCatalog } from '../runtime/catalog/source.ts';
+import { createKillSwitches } from '../runtime/a2a-agents/kill-switch.ts';
 import { createAgentMessages } from '../runtime/coding-agents/agent-messages.ts';
 import { createAgentPolls } from '../runtime/coding-agents/agent-polls.ts';
 import { pause, systemClock } from '../runtime/clock.ts';
@@ -51,6 +54,7 @@ interface PlatformParts
     Keys,
     Omit<Sales, 'paidKeys'> {
   readonly stores: Stores;
+  readonly a2aAgents: A2aAgents;
   readonly guardrails: Guardrails;
   readonly activeGuardrails: ActiveGuardrails;
   readonly configuration: ComposedSettings['configuration'];
@@ -152,6 +156,9 @@ const callPlatform = (context: StartContext, { deployments, ...parts }: Platform
       costPerRequest: settings.providerCostPerRequest,
     }),
     passThrough: composePassThrough(context, parts.stores),
+    a2aAgents: parts.a2aAgents,
+    killSwitches: createKillSwitches(parts.http),
+    agentSessions: createAgentSessions(),
     fileLimits: settings.fileLimits,
     decisions: {
       maxQuestions: settings.mostDecisionQuestions,

@@ -1,6 +1,7 @@
 import type { DeclaredConfig } from '../domain/settings/ownership.ts';
 import { sameValue } from '../domain/catalog/same-value.ts';
 import type { DeploymentRegistry } from '../domain/deployments/deployment-source.ts';
+import type { A2aAgents } from '../domain/a2a-agents/agents.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -20,6 +21,7 @@ interface ReloadParts {
   readonly deployments: Pick<DeploymentRegistry, 'configure' | 'rebuild'>;
   readonly passThrough: Pick<PassThroughEndpoints, 'configure'>;
   readonly guardrails: Pick<Guardrails, 'configure' | 'resolve'>;
+  readonly a2aAgents: Pick<A2aAgents, 'configure'>;
 }
 
 /** Reads the configuration again on request, and after a change of its files or of stored variables. */
@@ -92,6 +94,7 @@ function apply({ settings, log }: StartContext, parts: ReloadParts, read: Reload
   parts.deployments.configure(configuredDeployments(settings, read.deployments), read.credentials);
   parts.passThrough.configure(read.endpoints);
   parts.guardrails.configure(read.guardrails);
+  parts.a2aAgents.configure(read.a2aAgents);
   configuration.declare(read.config);
   configuration.setLastReload({ at: systemClock.now(), failure: null });
   for (const warning of read.warnings) log.warn({}, warning);

@@ -5,6 +5,7 @@ import { systemClock } from '../runtime/clock.ts';
 import type { Cipher } from '../runtime/credentials/encryption.ts';
 import { rowCipher } from '../runtime/credentials/sealed-stores.ts';
 import { callbackSealer } from '../runtime/credentials/text-sealer.ts';
+import { agentCipher } from '../runtime/a2a-agents/agents.ts';
 import { guardrailCipher } from '../runtime/guardrails/guardrails.ts';
 import { headerCipher } from '../runtime/pass-through/endpoints.ts';
 import { renewedSection } from '../runtime/stored-settings/sealed-settings.ts';
@@ -14,7 +15,10 @@ import { systemAuthor } from './system-scope.ts';
 /** Name of the renewal as the author of changes. */
 const TASK = 'renewed secrets';
 
-type SealedStores = Pick<Stores, 'deployments' | 'credentials' | 'guardrails' | 'passThrough' | 'settings' | 'teams'>;
+type SealedStores = Pick<
+  Stores,
+  'a2aAgents' | 'deployments' | 'credentials' | 'guardrails' | 'passThrough' | 'settings' | 'teams'
+>;
 
 interface Renewable<Row> {
   readonly rows: readonly Row[];
@@ -60,7 +64,7 @@ const renewSealed = <Row extends { readonly id: string; readonly sealed: string 
 
 /**
  * Encrypts with the current key what a former salt key or admin key encrypted: secrets of models, credentials,
- * guardrails, pass-through endpoints, settings and teams. Each changed row has an entry in the audit log. Does nothing
+ * guardrails, agents, pass-through endpoints, settings and teams. Each changed row has an entry in the audit log. Does nothing
  * without a former key.
  */
 export async function renewSecrets(
@@ -87,6 +91,7 @@ async function renewAll(
     await renewSealed(deployments, await deployments.all(all), rowCipher(salt, 'deployments')),
     await renewSealed(credentials, await credentials.all(all), rowCipher(salt, 'credentials')),
     await renewSealed(guardrails, await guardrails.all(null), guardrailCipher(salt)),
+    await renewSealed(stores.a2aAgents, await stores.a2aAgents.all(null), agentCipher(salt)),
     await renewRows({
       rows: await passThrough.all(null),
       change: (id, change) => passThrough.change(id, change),

@@ -1,3 +1,4 @@
+import { createAgentSessions } from '../../src/domain/a2a-agents/sessions.ts';
 import { NO_KEY_RULES } from '../../src/domain/keys/generation-rules.ts';
 import { pause } from '../../src/runtime/clock.ts';
 import { createServer, type Server } from 'node:http';
@@ -33,7 +34,7 @@ import { aClient, aFreeTier } from '../support/free-tier.ts';
 import { GATEWAY_WITHOUT_CALL } from './gateway-without-call.ts';
 import { UNUSED_KEY_STORE } from '../support/unused-key-store.ts';
 import { NO_STORED_MODELS } from '../support/no-stored-models.ts';
-import { NO_ENDPOINTS, NO_GUARDRAILS, NO_LOAD, NO_UPSTREAMS } from '../support/no-upstreams.ts';
+import { NO_AGENTS, NO_ENDPOINTS, NO_GUARDRAILS, NO_LOAD, NO_UPSTREAMS } from '../support/no-upstreams.ts';
 import { noSettings, noSettingsStore } from '../support/no-settings.ts';
 import { UNUSED_PLATFORM } from '../support/unused-platform.ts';
 import { noTenancy, noTotals, OTHER_STORES } from '../support/no-tenancy.ts';
@@ -238,6 +239,9 @@ export async function openGraph(
     fileLimits: { file: null, batchFile: null },
     ...NO_STORED_MODELS,
     passThrough: NO_ENDPOINTS,
+    a2aAgents: NO_AGENTS,
+    agentSessions: createAgentSessions(),
+    killSwitches: { pull: async () => 200 },
     guardrails: NO_GUARDRAILS,
     activeGuardrails: { current: () => [], faultOf: () => null },
     ...UNUSED_PLATFORM,

@@ -39,6 +39,7 @@ for (const engine of ENGINES)
       await migrator.up();
       const tables = await tablesOf(database);
       expect(tables).toEqual([
+        'a2a_agent',
         'access_group',
         'activity_process',
         'admission_counter',

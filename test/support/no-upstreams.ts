@@ -1,4 +1,5 @@
 import type { Platform } from '../../resolvers/operation/scope.ts';
+import type { A2aAgents } from '../../src/domain/a2a-agents/agents.ts';
 import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
@@ -47,6 +48,17 @@ export const NO_GUARDRAILS: Guardrails = {
   refuseFaulty: refuse,
   configure: refuse,
   resolve: refuse,
+  refresh: async () => {},
+};
+
+/** Agents of a server that has none. */
+export const NO_AGENTS: A2aAgents = {
+  list: () => [],
+  find: () => null,
+  add: refuse,
+  change: refuse,
+  remove: refuse,
+  configure: refuse,
   refresh: async () => {},
 };
 

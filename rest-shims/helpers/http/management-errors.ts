@@ -49,6 +49,7 @@ const BY_KIND: Readonly<Record<string, TypeAndParam>> = {
 
 /** Missing rights whose errors have the body `{"detail":{"error":…}}`. */
 const PLAIN_RIGHTS: ReadonlySet<string> = new Set([
+  'agent_admin',
   'key_block',
   'service_account',
   'team_list',

@@ -9,6 +9,7 @@ const BY_SURFACE: Readonly<Record<Surface, readonly RouteGroup[]>> = {
   proxy: ['llm_api_routes', 'openai_routes'],
   anthropic: ['llm_api_routes', 'anthropic_routes'],
   gemini: ['llm_api_routes', 'google_routes'],
+  a2a: ['llm_api_routes'],
   traces: ['llm_api_routes'],
   otlp: ['llm_api_routes'],
   lens: ['management_routes'],

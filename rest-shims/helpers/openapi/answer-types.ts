@@ -1,3 +1,4 @@
+import { A2A_AGENT_ANSWERS } from './answer-types/a2a-agents.ts';
 import { CALLBACK_ANSWERS } from './answer-types/callback-settings.ts';
 import { GUARDRAIL_USE_ANSWERS } from './answer-types/guardrail-use.ts';
 import { MODELS_ANSWERS } from './answer-types/models.ts';
@@ -17,6 +18,7 @@ export const ANSWER_TYPES: AnswerTypes = {
   ...SPEND_ANSWERS,
   ...PROCESS_ANSWERS,
   ...CALLBACK_ANSWERS,
+  ...A2A_AGENT_ANSWERS,
   ...GUARDRAIL_USE_ANSWERS,
 };
 

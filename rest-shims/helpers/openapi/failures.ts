@@ -12,6 +12,7 @@ const NOTATIONS = {
   AnthropicError: "{ type: 'error', error: { type: string, message: string }, request_id?: string | null }",
   GeminiError: '{ error: { code: integer, message: string, status: string, details?: unknown[] } }',
   OtlpError: '{ code?: integer, message: string }',
+  RpcError: '{ jsonrpc: string, id: string | number | null, error: { code: integer, message: string } }',
 } as const;
 
 type FailureName = keyof typeof NOTATIONS;
@@ -24,6 +25,7 @@ const DESCRIPTIONS: Readonly<Record<FailureName, string>> = {
   AnthropicError: 'A failure in the envelope of Anthropic.',
   GeminiError: 'A failure in the envelope of Google.',
   OtlpError: 'A failure of an OTLP export, in the media type of the export.',
+  RpcError: 'A failure as a JSON-RPC object.',
 };
 
 export const FAILURE_SCHEMAS: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
@@ -43,6 +45,7 @@ const BY_SURFACE: Readonly<Record<Surface, readonly FailureName[]>> = {
   traces: ENVELOPES,
   otlp: ['OtlpError'],
   lens: ENVELOPES,
+  a2a: [...ENVELOPES, 'RpcError'],
 };
 
 /** Schema of the failures of a row: a reference to one component, or several. */

@@ -67,3 +67,17 @@ export function modelGrantsOf(
     team: groups.filter(({ teamIds }) => teamId !== null && teamIds.includes(teamId)).flatMap(({ models }) => models),
   };
 }
+
+/** Ids of agents that groups grant to a key, itself or by its team. */
+export const agentGrantsOf = (
+  groups: readonly AccessGroup[],
+  { hash, teamId, settings }: Pick<VirtualKey, 'hash' | 'teamId' | 'settings'>,
+): readonly string[] =>
+  groups
+    .filter(
+      ({ id, keyIds, teamIds }) =>
+        keyIds.includes(hash) ||
+        settings.accessGroupIds?.includes(id) === true ||
+        (teamId !== null && teamIds.includes(teamId)),
+    )
+    .flatMap(({ agentIds }) => agentIds);

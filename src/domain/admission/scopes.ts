@@ -14,7 +14,9 @@ export type RateScope =
   | 'model_per_key'
   | 'model_per_team'
   | 'model_per_organization'
-  | 'model_per_project';
+  | 'model_per_project'
+  | 'agent'
+  | 'agent_session';
 
 /** Scopes of budgets. */
 export type BudgetScope =

@@ -25,6 +25,7 @@ export const AUDIT_NOUNS = [
   'settings',
   'pass_through_endpoint',
   'guardrail',
+  'a2a_agent',
 ] as const;
 export type AuditNoun = (typeof AUDIT_NOUNS)[number];
 

@@ -55,6 +55,8 @@ export interface VirtualKey {
   readonly owners?: KeyOwners;
   /** Access groups by model name, as deployments have them now; absent where the key was read without them. */
   readonly accessGroupsOf?: (model: string) => readonly string[];
+  /** Ids of A2A agents that access groups grant to the key; absent where none does. */
+  readonly agentGrants?: readonly string[];
   /**
    * Whether a name now selects a model of the team, and not a common model. Absent where the key was read without it.
    */

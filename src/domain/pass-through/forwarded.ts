@@ -4,6 +4,7 @@ import type { Exchange, ModelRequest } from '../chat/chat.ts';
 import type { HttpMethod } from '../http.ts';
 import type { Endpoint } from '../inference/endpoint.ts';
 import type { Usd } from '../money.ts';
+import type { RateLimit } from '../admission/rate-limits.ts';
 import type { Secret } from '../secret.ts';
 
 /** Maximum size of a forwarded answer, in bytes. */
@@ -84,6 +85,18 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
    * The only guardrails that run, by name. Absent: those of the caller's key, and those that run on every call.
    */
   readonly guardrails?: readonly string[];
+  /** Names of guardrails that run beside those of the caller's key. */
+  readonly addedGuardrails?: readonly string[];
+  /** Call type in the spend row; absent for that of pass-through calls. */
+  readonly callType?: string;
+  /** Prices by price-map key, for a call whose `cost` is null. */
+  readonly prices?: JsonObject;
+  /** Protocol of the answers, which decides how usage is read; absent for that of `endpoint`. */
+  readonly protocol?: 'a2a';
+  /** Receives the cost of the call. A later cost replaces an earlier one. */
+  readonly onCost?: (cost: Usd) => void;
+  /** Limits of the target, beside those of the caller. */
+  readonly limits?: readonly RateLimit[];
   /** Hash of the caller's key, for its fair share of connections. */
   readonly owner?: string;
 }

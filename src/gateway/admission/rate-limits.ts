@@ -202,6 +202,8 @@ export type LimitedCall = Pick<ModelRequest, 'model'> &
     readonly calls?: BatchCalls | undefined;
     /** Fraction of the limits per minute that remains for a key whose budget is used up; 1 when absent. */
     readonly limitFraction?: number | undefined;
+    /** Limits of the target of a forwarded call. They follow those of the caller. */
+    readonly targetLimits?: readonly RateLimit[];
   };
 
 /** A limit of the tokens of batches per day. */
@@ -275,8 +277,11 @@ export function createCallLimits(
     return decided;
   }
 
-  const scopesOf = ({ key }: Caller, { calls, model }: LimitedCall, facts: CallFacts): readonly RateLimit[] =>
-    calls === undefined ? rateScopesOf(key, model, facts) : batchScopesOf(key, calls, facts);
+  function scopesOf({ key }: Caller, call: LimitedCall, facts: CallFacts): readonly RateLimit[] {
+    const { calls, model, targetLimits } = call;
+    const scopes = calls === undefined ? rateScopesOf(key, model, facts) : batchScopesOf(key, calls, facts);
+    return targetLimits === undefined ? scopes : [...scopes, ...targetLimits];
+  }
 
   function count(caller: Caller, call: LimitedCall, facts: CallFacts): RateAdmission | null | Promise<RateAdmission> {
     const scopes = scopesOf(caller, call, facts);

@@ -63,12 +63,15 @@ export function createForwarding(
   }
 
   /** The guardrails of a request; null for none. */
-  function guardOf(caller: Caller, { model, guardrails }: Forwarded): CallGuard | null {
+  function guardOf(caller: Caller, { model, guardrails, addedGuardrails = [] }: Forwarded): CallGuard | null {
     if (guards === null) return null;
-    const isAnyConfigured = !guards.isIdle() || (guardrails ?? []).length > 0;
+    const isAnyConfigured = !guards.isIdle() || (guardrails ?? addedGuardrails).length > 0;
     const mayUseKeyGuardrails = guardrails === undefined && caller.key !== null && namesGuardrails(caller.key);
     if (!isAnyConfigured && !mayUseKeyGuardrails) return null;
-    const restriction = guardrails === undefined ? {} : ({ configured: guardrails, configuredOnly: true } as const);
+    const restriction =
+      guardrails === undefined
+        ? { configured: addedGuardrails }
+        : ({ configured: guardrails, configuredOnly: true } as const);
     const guard = guards.open({ caller, model, ...restriction });
     return guard.isIdle() ? null : guard;
   }
@@ -78,13 +81,14 @@ export function createForwarding(
     async forward(caller, request, signal) {
       const deployment = deploymentOf(request);
       const countUnpriced = createUnpricedCounter(request);
-      const { operation, model, fields, callId, parent, userAgent } = request;
+      const { operation, model, fields, callId, parent, userAgent, callType = CALL_TYPE, limits } = request;
+      const limited = { model, ...(limits === undefined ? {} : { targetLimits: limits }) };
       const { labels } = withKeyTags(caller.key, request);
       const guard = guardOf(caller, request);
       const call = openCall(tools, {
         caller,
         request: {
-          endpoint: { operation, callType: CALL_TYPE },
+          endpoint: { operation, callType },
           model,
           body: fields,
           callId,
@@ -94,7 +98,11 @@ export function createForwarding(
         },
         deployment,
         signal,
-        costOf: (outcome) => costOf(request, deployment, outcome, countUnpriced),
+        costOf(outcome) {
+          const cost = costOf(request, deployment, outcome, countUnpriced);
+          if (cost !== null) request.onCost?.(cost);
+          return cost;
+        },
       });
       if (guard !== null) call.setGuard(guard);
       let exchange: Exchange | null = null;
@@ -102,10 +110,10 @@ export function createForwarding(
         if (lacksConfiguredCost(request) && isBlocked(deployment)) throw noPriceOf(model);
         const reserving = call.reserve(expectedOf(request, deployment));
         if (reserving !== undefined) {
-          call.prepareLimit({ model });
+          call.prepareLimit(limited);
           await reserving;
         }
-        await call.limit({ model });
+        await call.limit(limited);
         const sent = { ...request, owner: caller.keyHash };
         if (guard === null) return call.answered(await forwarder.forward(sent, signal));
         const running = { callId: call.callId, traceId: call.traceId, signal };
@@ -171,7 +179,7 @@ const NO_SECRETS: Deployment['secrets'] = {};
 const NO_OVERRIDES: Deployment['priceOverrides'] = {};
 
 /** A target as a deployment, for records and prices. Its credentials are in the request only. */
-const deploymentOf = ({ deploymentId, provider, model, url, timeoutSeconds }: Forwarded): Deployment => ({
+const deploymentOf = ({ deploymentId, provider, model, url, timeoutSeconds, prices }: Forwarded): Deployment => ({
   id: deploymentId,
   modelGroup: model,
   provider,
@@ -182,6 +190,6 @@ const deploymentOf = ({ deploymentId, provider, model, url, timeoutSeconds }: Fo
   secrets: NO_SECRETS,
   dropParams: false,
   timeoutSeconds,
-  priceOverrides: NO_OVERRIDES,
+  priceOverrides: prices ?? NO_OVERRIDES,
   baseModel: null,
 });

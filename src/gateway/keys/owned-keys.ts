@@ -1,5 +1,5 @@
 import { memberId } from '../../domain/admission/counters.ts';
-import { type AccessGroup, modelGrantsOf } from '../../domain/access-groups/access-group.ts';
+import { type AccessGroup, agentGrantsOf, modelGrantsOf } from '../../domain/access-groups/access-group.ts';
 import type { Budget } from '../../domain/budgets/budget.ts';
 import { limitsOf } from '../../domain/budgets/limits.ts';
 import type { KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
@@ -173,7 +173,13 @@ async function ownedKey(
   },
 ): Promise<VirtualKey> {
   const granted = modelGrantsOf(groups, key);
-  const own = { ...key, models: withGrantedModels(key.models, granted.key), ...directory };
+  const agentGrants = agentGrantsOf(groups, key);
+  const own = {
+    ...key,
+    models: withGrantedModels(key.models, granted.key),
+    ...directory,
+    ...(agentGrants.length === 0 ? {} : { agentGrants }),
+  };
   return hasOwner(key) ? { ...own, owners: await ownersOf(key, rows, { granted, counted }) } : own;
 }
 

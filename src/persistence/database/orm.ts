@@ -41,6 +41,7 @@ import { createAnnotationStore } from '../annotations/store.ts';
 import { createLensRowStores } from '../lens/row-stores.ts';
 import { createLensStore, createLensWorkerStore } from '../lens/store.ts';
 import { createTenancyStores } from '../tenancy-stores.ts';
+import { createA2aAgentStore } from '../a2a-agents/store.ts';
 import { createGuardrailStore } from '../guardrails/store.ts';
 import { createGuardrailUseStore } from '../guardrails/use.ts';
 import { createOwnerWindowStore } from '../owner-windows/store.ts';
@@ -261,6 +262,7 @@ export async function openStores(options: StoresOptions) {
     gatewayActivity: createGatewayActivityStore(database),
     jobs: createJobStore(database),
     keys: createKeyStore(database),
+    a2aAgents: createA2aAgentStore(database),
     guardrails: createGuardrailStore(database),
     guardrailUse: createGuardrailUseStore(database),
     ownerWindows: createOwnerWindowStore(database),

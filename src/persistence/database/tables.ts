@@ -37,6 +37,7 @@ import { DeploymentEntity, HealthCheckEntity } from '../deployments/entities.ts'
 import { FallbackEntity } from '../fallbacks/entities.ts';
 import { InvitationEntity, UserEntity } from '../users/entities.ts';
 import { OrganizationEntity, OrganizationMemberEntity } from '../organizations/entities.ts';
+import { A2aAgentEntity } from '../a2a-agents/entities.ts';
 import { GuardrailDayEntity, GuardrailRunEntity, GuardrailEntity } from '../guardrails/entities.ts';
 import { PassThroughEndpointEntity } from '../pass-through/entities.ts';
 import { ProjectEntity } from '../projects/entities.ts';
@@ -119,6 +120,7 @@ export const ENTITIES = [
   DatasetRevisionEntity,
   SignalConfigEntity,
   TraceSignalEntity,
+  A2aAgentEntity,
   GuardrailEntity,
   GuardrailDayEntity,
   GuardrailRunEntity,

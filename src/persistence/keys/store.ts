@@ -52,6 +52,7 @@ const storedOf = ({
   previousSecret,
   owners: _owners,
   accessGroupsOf: _accessGroupsOf,
+  agentGrants: _agentGrants,
   isTeamModel: _isTeamModel,
   refusal: _refusal,
   token: _token,

@@ -7,12 +7,13 @@ import { SETTINGS } from './table.ts';
 const ROWS: readonly Setting[] = Object.values(SETTINGS);
 
 /**
- * Whether an unset variable at a path is a fault: a setting, a model or a guardrail reads the path. Variables of
+ * Whether an unset variable at a path is a fault: a setting, a model, a guardrail or an agent reads the path. Variables of
  * billing settings may be unset.
  */
 function isRead(path: Path): boolean {
   const [section] = path;
-  if (section === 'model_list' || section === 'guardrails') return true;
+  if (section === 'model_list' || section === 'guardrails' || section === 'agents' || section === 'agent_list')
+    return true;
   if (section === 'billing_settings') return false;
   // A setting reads its own path, every path below it, and the maps above it. The dots prevent a match inside a name.
   const key = `${path.join('.')}.`;

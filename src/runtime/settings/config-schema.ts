@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import { z } from 'zod';
 import { credentialEntry } from './credential-list.ts';
 import { modelEntry } from './deployments.ts';
+import { agentEntry } from './a2a-agents.ts';
 import { guardrailEntry } from './guardrails.ts';
 import { UNSUPPORTED_KEYS, UNSUPPORTED_SECTIONS, type UnsupportedKeys } from './reference-keys.ts';
 import type { Setting } from './setting.ts';
@@ -94,6 +95,8 @@ const modelsSchema = (): JsonSchema =>
 const guardrailsSchema = (): JsonSchema =>
   listSchema('Checks of the texts of calls and answers. They run in this order.', guardrailEntry);
 
+const agentsSchema = (description: string): JsonSchema => listSchema(description, agentEntry);
+
 const credentialsSchema = (): JsonSchema =>
   listSchema('Credentials that models use by `litellm_params.litellm_credential_name`.', credentialEntry);
 
@@ -120,6 +123,8 @@ export function configSchema(): JsonSchema {
       },
       model_list: modelsSchema(),
       guardrails: guardrailsSchema(),
+      agents: agentsSchema('Agents that are called by the A2A protocol.'),
+      agent_list: agentsSchema('Further agents: another name of `agents`.'),
       credential_list: credentialsSchema(),
       environment_variables: {
         description: 'Variables that are set in the environment of the process; they replace those that it has.',

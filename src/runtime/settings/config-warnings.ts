@@ -48,7 +48,15 @@ type Warn = (path: Path, message: string) => void;
 function checkMap(entries: JsonObject, path: Path, warn: Warn): void {
   const dotted = path.join('.');
   const settingKeys = settingKeysBelow(dotted);
-  const otherSections = ['model_list', 'guardrails', 'credential_list', 'include', 'environment_variables'];
+  const otherSections = [
+    'model_list',
+    'guardrails',
+    'agents',
+    'agent_list',
+    'credential_list',
+    'include',
+    'environment_variables',
+  ];
   const known = path.length === 0 ? new Set([...settingKeys, ...otherSections]) : settingKeys;
   const unsupported = path.length === 0 ? UNSUPPORTED_SECTIONS : (UNSUPPORTED_KEYS[dotted] ?? NONE);
   for (const [name, value] of Object.entries(entries)) {

@@ -30,7 +30,6 @@ export const UNSUPPORTED_SECTIONS: UnsupportedKeys = {
     prompts: 'no prompt template is loaded',
     search_tools: 'no search tool is offered',
     vector_store_registry: 'no vector store is registered',
-    agent_list: 'no agent is registered',
   },
   others: names('files_settings finetune_settings assistant_settings mcp_semantic_tool_filter toolsets'),
 };

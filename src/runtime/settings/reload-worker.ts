@@ -29,7 +29,7 @@ function placesOf({ declared, placeOf }: Settings['config']): TransferredConfig[
 function* reloadAnswers({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer> {
   try {
     const settings = readSettings(argv, env, keyGenerator);
-    const { config, deployments, credentials, passThrough, guardrails, warnings } = settings;
+    const { config, deployments, credentials, passThrough, guardrails, a2aAgents, warnings } = settings;
     const { model_list: listed, ...declared } = config.declared;
     const { model_list: _unused, ...resolved } = config.resolved;
     const models: readonly unknown[] = Array.isArray(listed) ? listed : [];
@@ -45,6 +45,7 @@ function* reloadAnswers({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer
       credentials,
       endpoints: passThrough.endpoints,
       guardrails: guardrails.definitions,
+      a2aAgents,
       warnings,
     };
     yield { kind: 'end', config: withMarkedSecrets(whole, mark) };

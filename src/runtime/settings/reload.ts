@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { on } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import type { A2aAgent } from '../../domain/a2a-agents/agent.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import type { DeclaredCredential } from '../../domain/credentials/credential.ts';
 import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
@@ -17,6 +18,7 @@ export interface ReloadedConfig {
   readonly credentials: readonly DeclaredCredential[];
   readonly endpoints: readonly PassThroughEndpoint[];
   readonly guardrails: readonly GuardrailDefinition[];
+  readonly a2aAgents: readonly A2aAgent[];
   readonly warnings: readonly string[];
 }
 

@@ -7,6 +7,7 @@ import type { DeploymentReader } from '../../domain/deployments/deployment-sourc
 import type { BudgetErrorKind } from '../../domain/errors.ts';
 import type { KeyGenerator } from '../../domain/keys/virtual-key.ts';
 import { type Usd, usdFrom } from '../../domain/money.ts';
+import type { A2aAgent } from '../../domain/a2a-agents/agent.ts';
 import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
 import type { ParamReader } from '../../domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
@@ -28,6 +29,7 @@ import { openDocument } from './open-document.ts';
 import { type OtlpExportSettings, otlpExportOf } from './otlp-export.ts';
 import { type OtlpSettings, otlpOf } from './otlp.ts';
 import { readCredentialList } from './credential-list.ts';
+import { readA2aAgents } from './a2a-agents.ts';
 import { paramReader, readGuardrails } from './guardrails.ts';
 import { readPassThrough } from './pass-through.ts';
 import { type EnvironmentAccount, readProviderAccounts } from './provider-accounts.ts';
@@ -85,6 +87,8 @@ export interface Settings {
   readonly codingAgentWebhookSecret: Secret | null;
   /** Pass-through endpoints of the file, and their default timeout. */
   readonly passThrough: { readonly endpoints: readonly PassThroughEndpoint[]; readonly timeoutSeconds: number };
+  /** Agents of the file, which are called by the A2A protocol. */
+  readonly a2aAgents: readonly A2aAgent[];
   /** Guardrails of the file, and the reader of the params of all guardrails. */
   readonly guardrails: { readonly definitions: readonly GuardrailDefinition[]; readonly readParams: ParamReader };
   /** Accounts of providers whose own APIs are served below a prefix. */
@@ -230,6 +234,7 @@ export function readSettings(
   const credentials = readCredentialList(document, { fault, faultIfStrict });
   const endpoints = readPassThrough(document, { env, fault });
   const guardrails = readGuardrails(document, { fault, faultIfStrict });
+  const a2aAgents = readA2aAgents(document, { env, fault });
   const providerAccounts = readProviderAccounts(env, fault);
   checkMasterKey(read, warn);
   warnIfUnwise(values, warn);
@@ -255,6 +260,7 @@ export function readSettings(
     deployments,
     credentials,
     providerAccounts,
+    a2aAgents,
     guardrails: { definitions: guardrails, readParams: paramReader(environment.variables) },
     passThrough: { endpoints, timeoutSeconds: values.passThroughTimeoutSeconds },
     clickHouse,

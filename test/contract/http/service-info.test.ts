@@ -78,7 +78,7 @@ it('service.routerPresets 200: an empty list', async () => {
   expect(await get('/public/autorouter_presets', '')).toEqual({ status: 200, body: [] });
 });
 
-it('service.endpoints, service.agentHub, service.latestRelease 200: without a key', async () => {
+it('service.endpoints, service.latestRelease 200: without a key', async () => {
   const { status, body } = await get('/public/endpoints', '');
   const endpoints = body['endpoints'] as readonly { key: string; endpoint: string; providers: readonly Json[] }[];
   expect(status).toBe(200);
@@ -100,7 +100,6 @@ it('service.endpoints, service.agentHub, service.latestRelease 200: without a ke
   expect(providersOf('chat_completions')).toContainEqual({ slug: 'anthropic', display_name: 'Anthropic' });
   expect(providersOf('embeddings')).toContainEqual({ slug: 'openai', display_name: 'OpenAI' });
   expect(providersOf('embeddings')).not.toContainEqual({ slug: 'anthropic', display_name: 'Anthropic' });
-  expect(await get('/public/agent_hub', '')).toEqual({ status: 200, body: [] });
   expect(await get('/get/latest_release_info', '')).toEqual({ status: 200, body: null });
 });
 

@@ -188,7 +188,6 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   'passThroughEndpoints.list': '{ endpoints: PassThroughEndpoint[] }',
   'passThroughEndpoints.team': '{ endpoints: PassThroughEndpoint[] }',
   'passThroughEndpoints.update': '{ endpoints: PassThroughEndpoint[] }',
-  'service.agentHub': 'unknown[]',
   'service.callbacks': '{ success: unknown[], failure: unknown[], success_and_failure: string[] }',
   'service.endpoints': `
     { endpoints: { key: string, label: string, endpoint: string, providers: { slug: string,

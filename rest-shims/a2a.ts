@@ -1,0 +1,105 @@
+import { type AgentAnswer, callA2aAgent, getAgentCard } from '../resolvers/a2a.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
+import { idOf, InvalidRpc, readMessage, RPC_CODES } from '../src/domain/a2a-agents/json-rpc.ts';
+import { DomainError, UpstreamFailed } from '../src/domain/errors.ts';
+import { eventOf } from '../src/wire/sse/events.ts';
+import { isOutsideRpc, JsonRpcFailure, rpcError } from './helpers/http/json-rpc-failure.ts';
+import { parseValue } from './helpers/http/json-body.ts';
+import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
+import { relayedAnswer, sentRequest } from './helpers/model-call/pass-through.ts';
+
+type RpcId = ReturnType<typeof idOf>;
+
+const JSON_TYPE = /^\s*application\/([\w.-]+\+)?json\b/i;
+const FIRST_ERROR_STATUS = 400;
+/** Statuses of an agent that are about the credential of the gateway, not about that of the client. */
+const ABOUT_CREDENTIAL: ReadonlySet<number> = new Set([401, 403, 407]);
+
+const agentIn = ({ params }: HttpRequest): string => params['agent'] ?? '';
+
+function sessionOf({ headers }: HttpRequest): string | null {
+  const sent = headers['x-litellm-trace-id'] ?? headers['x-litellm-session-id'];
+  const text = Array.isArray(sent) ? sent[0] : sent;
+  return text === undefined || text === '' ? null : text;
+}
+
+/** The value of a body. Throws InvalidRpc when it is not valid JSON. */
+function valueOf({ body }: HttpRequest): unknown {
+  try {
+    return parseValue(body);
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    throw new InvalidRpc('Parse error: the body is not valid JSON', RPC_CODES.parseError);
+  }
+}
+
+/** Runs a call. Failures get the id of the request, except those that have no JSON-RPC body. */
+async function inRpc<Result>(id: RpcId, run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof DomainError) || isOutsideRpc(error)) throw error;
+    throw new JsonRpcFailure(error, id);
+  }
+}
+
+/**
+ * Relays the answer of an agent. An error of the agent that is no JSON, or that refuses the credential of the gateway,
+ * is a failure. A stream that fails ends with an error event.
+ */
+function renderCall(answer: Extract<AgentAnswer, { kind: 'call' }>, scope: Scope, id: RpcId): HttpAnswer {
+  const { call } = answer;
+  const { status, headers } = call.exchange;
+  const isJson = JSON_TYPE.test(headers['content-type'] ?? '');
+  if (status >= FIRST_ERROR_STATUS && (!isJson || ABOUT_CREDENTIAL.has(status))) {
+    call.bytes().cancel();
+    const message = `The agent answered with status ${status}.`;
+    throw new UpstreamFailed(message, { provider: call.deployment.provider, upstreamStatus: null });
+  }
+  const relayed = relayedAnswer(call, scope);
+  if (relayed.body.kind !== 'stream') return relayed;
+  const isEvents = relayed.body.heartbeat !== undefined;
+  const failureEvent = (failure: Error): Uint8Array =>
+    eventOf(JSON.stringify(rpcError(failure instanceof DomainError ? failure : null, id)));
+  return isEvents ? { ...relayed, body: { ...relayed.body, failureEvent } } : relayed;
+}
+
+async function handleMessage(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+  const value = await inRpc(null, async () => valueOf(request));
+  const id = idOf(value);
+  return await inRpc(id, async () => {
+    const message = readMessage(value);
+    const input = { agent: agentIn(request), message, sent: sentRequest(request), session: sessionOf(request) };
+    const answer = await callA2aAgent(scope, input);
+    if (answer.kind === 'card') return json({ jsonrpc: '2.0', id: message.id, result: answer.card });
+    return renderCall(answer, scope, id);
+  });
+}
+
+const ROW = { surface: 'a2a', credential: 'required' } as const satisfies Partial<RouteRow>;
+
+/** Calls of A2A agents. Answers of agents are relayed. */
+export const a2aRoutes: readonly RouteRow[] = [
+  {
+    ...ROW,
+    name: 'a2a.call',
+    method: 'POST',
+    paths: ['/a2a/:agent', '/a2a/:agent/message/send', '/v1/a2a/:agent/message/send'],
+    relays: 'answers',
+    bodySchema: {},
+    bodyLimit: 'setting',
+    statuses: [200, 400, 401, 403, 404, 422, 429, 500, 503],
+    handle: handleMessage,
+  },
+  route({
+    ...ROW,
+    name: 'a2a.card',
+    method: 'GET',
+    paths: ['/a2a/:agent/.well-known/agent-card.json', '/a2a/:agent/.well-known/agent.json'],
+    bodyLimit: 0,
+    statuses: [200, 401, 403, 404],
+    parse: (request) => ({ agent: agentIn(request) }),
+    run: getAgentCard,
+    render: (card) => json(card),
+  }),
+];

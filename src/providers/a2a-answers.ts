@@ -1,0 +1,84 @@
+import type { Outcome } from '../domain/chat/chat.ts';
+import { GatheredBytes } from '../domain/gathered-bytes.ts';
+import { tokensOfBytes } from '../domain/inference/expected-tokens.ts';
+import type { Forwarded } from '../domain/pass-through/forwarded.ts';
+import { answerTextBytes, errorIn, requestTextBytes } from '../wire/a2a/texts.ts';
+import { EMPTY_OUTCOME } from '../wire/exchange.ts';
+import { parseJson } from '../wire/json/fields.ts';
+import { createEventBuffer, dataOf, endOfEvent } from '../wire/sse/events.ts';
+import type { UsageReader } from './forwarded-readers.ts';
+
+/** Maximum bytes of a whole answer or of one event. Texts of a larger one are not counted. */
+const MAX_PARSED_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Reads the answer of an agent: the error of JSON-RPC, and the size of its texts. The protocol reports no usage, so
+ * tokens are estimated by the texts of the message and of the answer.
+ */
+export function a2aReader({ fields }: Forwarded, headers: Readonly<Record<string, string>>): UsageReader {
+  const isEvents = /^\s*text\/event-stream/i.test(headers['content-type'] ?? '');
+  const buffer = isEvents ? createEventBuffer(MAX_PARSED_BYTES) : null;
+  let gathered: GatheredBytes | null = isEvents ? null : new GatheredBytes();
+  let isReadable = true;
+  let events = 0;
+  let textBytes = 0;
+  let failure: Outcome['failure'] = null;
+
+  function read(answer: unknown): void {
+    textBytes += answerTextBytes(answer);
+    failure = errorIn(answer) ?? failure;
+  }
+
+  function readEvents(complete: Buffer | null): void {
+    if (complete === null) return;
+    let start = 0;
+    while (start < complete.length) {
+      const end = endOfEvent(complete, start);
+      const data = dataOf(complete.subarray(start, end));
+      if (data !== null) {
+        events += 1;
+        read(parseJson(data));
+      }
+      start = end;
+    }
+  }
+
+  function addEvents(bytes: Uint8Array): void {
+    if (buffer === null || !isReadable) return;
+    try {
+      readEvents(buffer.add(bytes));
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      // An event above the limit ends only the reading. The answer is still forwarded.
+      isReadable = false;
+    }
+  }
+
+  return {
+    get events() {
+      return events;
+    },
+    add(bytes) {
+      addEvents(bytes);
+      gathered?.add(bytes);
+      if (gathered !== null && gathered.size > MAX_PARSED_BYTES) gathered = null;
+    },
+    end() {
+      if (buffer !== null && isReadable) readEvents(buffer.rest());
+      const bytes = gathered?.take() ?? null;
+      gathered = null;
+      if (bytes !== null) read(parseJson(bytes));
+    },
+    outcome: () => ({
+      ...EMPTY_OUTCOME,
+      failure,
+      usage: {
+        inputTokens: tokensOfBytes(requestTextBytes(fields)),
+        outputTokens: tokensOfBytes(textBytes),
+        cacheReadTokens: 0,
+        cacheWriteTokens: 0,
+        reasoningTokens: 0,
+      },
+    }),
+  };
+}
