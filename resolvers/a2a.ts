@@ -118,8 +118,7 @@ function forwardedTo(agent: A2aAgent, { sent, message }: AgentCall, terms: CallT
     url: targetOf(agent),
     headers: {
       ...agentHeaders(agent, sent.headers, { caller, traceId }),
-      // A request without the header is one of version 0.3.
-      ...(version === '1.0' ? { 'a2a-version': version } : {}),
+      ...(version === null ? {} : { 'a2a-version': version }),
     },
     credentials: agentCredentials(agent),
     // The guardrails check and edit only the parameters.
