@@ -69,8 +69,6 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
     'activity: seq mcp list no slash',
     'activity: seq mcp bad key',
     'activity: seq mcp management',
-    'activity: seq a2a',
-    'activity: seq a2a bare',
     'activity: seq search POST',
   ],
   licence: [
