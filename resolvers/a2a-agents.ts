@@ -110,10 +110,14 @@ function publicationOf(scope: A2aScope): Publication {
 export const publishA2aAgent = operation({
   name: 'publishA2aAgent',
   access: agentAdmin,
-  async run(scope: A2aScope, { id }: { readonly id: string }): Promise<Publication> {
+  async run(
+    scope: A2aScope,
+    { id }: { readonly id: string },
+  ): Promise<Publication & { readonly published: AgentView }> {
     storedAgent(scope, id);
-    await scope.platform.a2aAgents.change(id, { isPublic: true }, authored(scope));
-    return publicationOf(scope);
+    const changed = await scope.platform.a2aAgents.change(id, { isPublic: true }, authored(scope));
+    if (changed === null) throw unknownAgent(id);
+    return { ...publicationOf(scope), published: viewOf(scope, changed) };
   },
 });
 
@@ -156,7 +160,10 @@ export const listPublicAgents = operation({
 export const stopA2aAgent = operation({
   name: 'stopA2aAgent',
   access: agentAdmin,
-  async run(scope: A2aScope, { id }: { readonly id: string }): Promise<{ readonly id: string; readonly status: number }> {
+  async run(
+    scope: A2aScope,
+    { id }: { readonly id: string },
+  ): Promise<{ readonly id: string; readonly status: number }> {
     const { a2aAgents, killSwitches } = scope.platform;
     const agent = a2aAgents.list().find((one) => one.id === id);
     if (agent === undefined) throw unknownAgent(id);

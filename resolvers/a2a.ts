@@ -1,11 +1,6 @@
 import type { A2aAgent } from '../src/domain/a2a-agents/agent.ts';
 import { agentUrl, cardVersion, servedCard } from '../src/domain/a2a-agents/card.ts';
-import {
-  assertParams,
-  type CalledMethod,
-  methodOf,
-  type RpcMessage,
-} from '../src/domain/a2a-agents/json-rpc.ts';
+import { assertParams, type CalledMethod, methodOf, type RpcMessage } from '../src/domain/a2a-agents/json-rpc.ts';
 import { assertMayCallAgent } from '../src/domain/a2a-agents/rights.ts';
 import {
   agentCredentials,

@@ -72,6 +72,7 @@ import './global-budget.ts';
 import './free-tier.ts';
 import './gateway-activity.ts';
 import './endpoint-activity.ts';
+import './a2a-agents.ts';
 import './guardrails.ts';
 import './pass-through-endpoints.ts';
 import './settings.ts';

@@ -56,8 +56,7 @@ export function normalisedCard(card: JsonObject, agentName: string): JsonObject 
     throw new InvalidInput('agent_card_params.protocolVersion must be 0.3 or 1.0', [], { field: 'agent_card_params' });
   const url = agentUrl(card);
   const fault = url === null ? null : targetFault(url);
-  if (fault !== null)
-    throw new InvalidInput(`agent_card_params.url ${fault}`, [], { field: 'agent_card_params' });
+  if (fault !== null) throw new InvalidInput(`agent_card_params.url ${fault}`, [], { field: 'agent_card_params' });
   const { streaming } = jsonObjectOf(card['capabilities']);
   const kept = Object.entries(card).filter(([name]) => !WITHHELD.includes(name) && name !== 'supportedInterfaces');
   return {

@@ -94,7 +94,10 @@ export function agentPrice({ params }: A2aAgent): AgentPrice {
   if (cost !== null) return { kind: 'query', cost };
   const prices = TOKEN_PRICES.flatMap((name) => (priceIn(params, name) === null ? [] : [[name, Number(params[name])]]));
   if (prices.length === 0) return { kind: 'free' };
-  return { kind: 'tokens', prices: { input_cost_per_token: 0, output_cost_per_token: 0, ...Object.fromEntries(prices) } };
+  return {
+    kind: 'tokens',
+    prices: { input_cost_per_token: 0, output_cost_per_token: 0, ...Object.fromEntries(prices) },
+  };
 }
 
 /** Name of an agent in spend rows and spans, from its card. */

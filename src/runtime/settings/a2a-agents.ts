@@ -112,11 +112,7 @@ function headersOf(
   return Object.fromEntries(resolved);
 }
 
-function agentOf(
-  one: Entry,
-  headers: Readonly<Record<string, string>>,
-  published: ReadonlySet<unknown>,
-): A2aAgent {
+function agentOf(one: Entry, headers: Readonly<Record<string, string>>, published: ReadonlySet<unknown>): A2aAgent {
   const id = one.agent_id ?? idOf(one.agent_name);
   return {
     ...DEFAULT_AGENT,

@@ -115,6 +115,8 @@ export type AuditLogFilter = {
 
 /** Kinds of rows whose changes are recorded. */
 export type AuditNoun =
+  /** A2A agents, without their secrets. */
+  | 'A2A_AGENT'
   /** Access groups. */
   | 'ACCESS_GROUP'
   /** Budgets that other rows refer to. */
@@ -1575,6 +1577,7 @@ export type NodeQueryVariables = Exact<{
 
 
 export type NodeQuery = { node:
+    | NodeFacts_A2aAgent_Fragment
     | NodeFacts_Annotation_Fragment
     | NodeFacts_AuditEntry_Fragment
     | NodeFacts_Budget_Fragment
@@ -1615,6 +1618,7 @@ export type NodesQueryVariables = Exact<{
 
 
 export type NodesQuery = { nodes: Array<
+    | NodeFacts_A2aAgent_Fragment
     | NodeFacts_Annotation_Fragment
     | NodeFacts_AuditEntry_Fragment
     | NodeFacts_Budget_Fragment
@@ -1658,6 +1662,8 @@ export type SpanNodesQuery = { nodes: Array<
     | { spanId: string, parent: { spanId: string } | null }
     | Record<PropertyKey, never>
    | null> };
+
+type NodeFacts_A2aAgent_Fragment = { __typename: 'A2aAgent', id: string };
 
 type NodeFacts_Annotation_Fragment = { __typename: 'Annotation', id: string };
 
@@ -1724,6 +1730,7 @@ type NodeFacts_User_Fragment = { __typename: 'User', id: string };
 type NodeFacts_VirtualKey_Fragment = { __typename: 'VirtualKey', hash: string, id: string };
 
 export type NodeFactsFragment =
+  | NodeFacts_A2aAgent_Fragment
   | NodeFacts_Annotation_Fragment
   | NodeFacts_AuditEntry_Fragment
   | NodeFacts_Budget_Fragment
@@ -1928,6 +1935,7 @@ export type AnnotationNodeQueryVariables = Exact<{
 
 
 export type AnnotationNodeQuery = { node:
+    | { __typename: 'A2aAgent' }
     | { __typename: 'Annotation', name: string }
     | { __typename: 'AuditEntry' }
     | { __typename: 'Budget' }
