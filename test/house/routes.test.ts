@@ -7,6 +7,7 @@ import { ROOT } from './repository.ts';
 import { allRows, promises, untested } from './routes.ts';
 
 const DOCUMENT = join(ROOT, 'docs/routes.md');
+const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
 const EXCUSED = join(import.meta.dirname, 'statuses-untested.txt');
 
 function documentOf(rows: readonly RouteRow[]): string {
@@ -38,11 +39,11 @@ interface ListedTest {
 
 /**
  * Contract tests by static parsing. With `files`: the tests of these files after loading, with the titles of their
- * cases.
+ * cases. One worker loads the files, because each worker loads the product again.
  */
 function contractTests(files?: readonly string[]): readonly ListedTest[] {
-  const loaded = files === undefined ? [] : ['--no-static-parse', ...files];
-  const listed = spawnSync('npx', ['vitest', 'list', '--project', 'contract', '--json', ...loaded], {
+  const loaded = files === undefined ? [] : ['--no-static-parse', '--max-workers=1', ...files];
+  const listed = spawnSync(process.execPath, [VITEST, 'list', '--project', 'contract', '--json', ...loaded], {
     cwd: ROOT,
     encoding: 'utf8',
     env: { ...process.env, VITEST: '' },

@@ -64,20 +64,29 @@ const configAt = (base: string, file: string) => {
   };
 };
 
-async function replayAndCompare(file: string): Promise<readonly CaseComparison[]> {
+/** Replays `setup` in order, and then the lists of `later` side by side, each in order, with an app of their own. */
+async function replayAndCompare(
+  file: string,
+  setup: readonly RecordedCase[],
+  later: readonly (readonly RecordedCase[])[] = [],
+): Promise<readonly CaseComparison[]> {
   const upstream = await startRecordedUpstream();
   const app = await startApp({ config: configAt(upstream.base, file) });
   try {
     const replay = createReplay(app.url, app.adminKey);
     const compared: CaseComparison[] = [];
-    for (const recorded of recordedCases(file)) {
-      if (typeof recorded.wait_before_s === 'number') await setTimeout(recorded.wait_before_s * 1000);
-      // The recorded cases create a user to get a key. Here the key is generated directly.
-      const answer = await replay.send(
-        recorded.path === '/user/new' ? { ...recorded, path: '/key/generate' } : recorded,
-      );
-      if (isCompared(recorded)) compared.push(compare(`${file}: ${recorded.name}`, recorded, answer));
-    }
+    const replayInOrder = async (cases: readonly RecordedCase[]): Promise<void> => {
+      for (const recorded of cases) {
+        if (typeof recorded.wait_before_s === 'number') await setTimeout(recorded.wait_before_s * 1000);
+        // The recorded cases create a user to get a key. Here the key is generated directly.
+        const answer = await replay.send(
+          recorded.path === '/user/new' ? { ...recorded, path: '/key/generate' } : recorded,
+        );
+        if (isCompared(recorded)) compared.push(compare(`${file}: ${recorded.name}`, recorded, answer));
+      }
+    };
+    await replayInOrder(setup);
+    await Promise.all(later.map(replayInOrder));
     return compared;
   } finally {
     await app.stop();
@@ -85,11 +94,32 @@ async function replayAndCompare(file: string): Promise<readonly CaseComparison[]
   }
 }
 
+/**
+ * Replays the cases of default retries apart from the others of their file, and side by side by status. They take most
+ * of the time, and those of one status have models of their own.
+ */
+function replayRetries(): readonly Promise<readonly CaseComparison[]>[] {
+  const cases = recordedCases('retries');
+  const ofDefaults = cases.filter(({ name }) => name.startsWith('default retries: '));
+  const byStatus = Map.groupBy(ofDefaults, ({ name }) => /\b\d{3}\b/.exec(name)?.[0]);
+  const setup = cases.slice(0, cases.findIndex((recorded) => ofDefaults.includes(recorded)));
+  return [
+    replayAndCompare('retries', setup, [...byStatus.values()]),
+    replayAndCompare(
+      'retries',
+      cases.filter((recorded) => !ofDefaults.includes(recorded)),
+    ),
+  ];
+}
+
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: inference', () => {
   let all: readonly CaseComparison[] = [];
   beforeAll(async () => {
-    // Most of the time is spent in the waits of the recordings.
-    all = (await Promise.all(FILES.map(replayAndCompare))).flat();
+    // Most of the time is spent in retries and in the waits of the recordings.
+    const replays = FILES.flatMap((file) =>
+      file === 'retries' ? replayRetries() : [replayAndCompare(file, recordedCases(file))],
+    );
+    all = (await Promise.all(replays)).flat();
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
   });
 

@@ -38,33 +38,40 @@ const OWNERS: readonly (readonly [name: string, claims: Json, admitted: number])
 describe.each(DATABASES)('budgets of owners of signed tokens on $name', (engine) => {
   describe.skipIf(engine.skipReason !== null)('with the database', () => {
     let issuer: Issuer;
-    let scratch: ScratchDatabase | null = null;
-    let calls: OwnerCalls;
+    const opened: { readonly calls: OwnerCalls; readonly scratch: ScratchDatabase | null }[] = [];
 
     beforeAll(async () => {
       issuer = await startIssuer(['ES256']);
-      // With SQLite the app has the database in its own folder.
-      if (engine.name === 'postgresql') scratch = await engine.create();
-      const ofEngine = scratch?.appOptions.env ?? { LENSGATE_SQLITE_DRIVER: engine.name };
-      calls = await startOwnerCalls(CONFIG, { ...tokenEnvironment(issuer), ...ofEngine });
     });
     afterAll(async () => {
-      await calls.stop();
+      for (const { calls, scratch } of opened) {
+        await calls.stop();
+        await scratch?.remove();
+      }
       await issuer.stop();
-      await scratch?.remove();
     });
 
-    const token = (claims: Json): Promise<string> => issuer.token(claims, { alg: 'ES256' });
-    const statusOf = async (key: string): Promise<number> => (await calls.chat(key)).status;
+    /** Starts an app for one test. The tests wait most of the time, so they run at the same time. */
+    async function open(): Promise<OwnerCalls> {
+      // With SQLite the app has the database in its own folder.
+      const scratch: ScratchDatabase | null = engine.name === 'postgresql' ? await engine.create() : null;
+      const ofEngine = scratch?.appOptions.env ?? { LENSGATE_SQLITE_DRIVER: engine.name };
+      const calls = await startOwnerCalls(CONFIG, { ...tokenEnvironment(issuer), ...ofEngine });
+      opened.push({ calls, scratch });
+      return calls;
+    }
 
-    async function info(path: string, ...members: readonly string[]): Promise<unknown> {
+    const token = (claims: Json): Promise<string> => issuer.token(claims, { alg: 'ES256' });
+    const statusOf = async (calls: OwnerCalls, key: string): Promise<number> => (await calls.chat(key)).status;
+
+    async function info(calls: OwnerCalls, path: string, ...members: readonly string[]): Promise<unknown> {
       const answer = await calls.app.call('GET', path);
       let value: unknown = await answer.json();
       for (const member of members) value = (value as Json)[member];
       return value;
     }
 
-    async function graphSpend(): Promise<unknown> {
+    async function graphSpend(calls: OwnerCalls): Promise<unknown> {
       const query = `{ teams(first: 50) { nodes { teamId totalSpendUsd } } users(first: 50) { nodes { userId totalSpendUsd } } }`;
       const answer = await calls.app.call('POST', '/graphql', { query });
       const { data } = (await answer.json()) as {
@@ -77,7 +84,8 @@ describe.each(DATABASES)('budgets of owners of signed tokens on $name', (engine)
       };
     }
 
-    it('refuse calls also after totals are read again, and after a restart; reports show the spend', async () => {
+    it.concurrent('refuse calls also after totals are read again, and after a restart; reports show the spend', async () => {
+      const calls = await open();
       const { manage } = calls;
       await manage('/organization/new', { organization_id: 'acme', organization_alias: 'acme', max_budget: 3 });
       await manage('/team/new', { team_id: 'team', max_budget: 1 });
@@ -94,14 +102,14 @@ describe.each(DATABASES)('budgets of owners of signed tokens on $name', (engine)
       for (const [name, claims, admitted] of OWNERS) {
         const key = await token(claims);
         const found: number[] = [];
-        for (let nth = 0; nth < admitted; nth += 1) found.push(await statusOf(key));
+        for (let nth = 0; nth < admitted; nth += 1) found.push(await statusOf(calls, key));
         statuses[name] = found;
         refused.push(key);
       }
       expect(statuses).toEqual(
         Object.fromEntries(OWNERS.map(([name, , admitted]) => [name, Array.from({ length: admitted }, () => 200)])),
       );
-      const refusals = () => Promise.all(refused.map(statusOf));
+      const refusals = () => Promise.all(refused.map((key) => statusOf(calls, key)));
       const all422 = refused.map(() => 422);
       expect(await refusals()).toEqual(all422);
       for (let round = 0; round < 2; round += 1) {
@@ -110,18 +118,19 @@ describe.each(DATABASES)('budgets of owners of signed tokens on $name', (engine)
       }
       await calls.restart();
       expect(await refusals()).toEqual(all422);
-      expect(await info('/team/info?team_id=team', 'team_info', 'spend')).toBe(2);
-      expect(await info('/user/info?user_id=bob', 'user_info', 'spend')).toBe(1);
-      const memberships = (await info('/team/info?team_id=club', 'team_memberships')) as readonly Json[];
+      expect(await info(calls, '/team/info?team_id=team', 'team_info', 'spend')).toBe(2);
+      expect(await info(calls, '/user/info?user_id=bob', 'user_info', 'spend')).toBe(1);
+      const memberships = (await info(calls, '/team/info?team_id=club', 'team_memberships')) as readonly Json[];
       expect(memberships.find(({ user_id }) => user_id === 'cem')?.['spend']).toBe(1);
-      expect(await info('/organization/info?organization_id=acme', 'spend')).toBe(3);
-      expect(await graphSpend()).toEqual({ team: '2', user: '1' });
+      expect(await info(calls, '/organization/info?organization_id=acme', 'spend')).toBe(3);
+      expect(await graphSpend(calls)).toEqual({ team: '2', user: '1' });
     });
 
-    it.each([
+    it.concurrent.each([
       { claims: { sub: 'eva', teams: ['short'] }, path: '/team/new', owner: { team_id: 'short' }, cost: '2.0' },
       { claims: { sub: 'fay' }, path: '/user/new', owner: { user_id: 'fay', auto_create_key: false }, cost: '1.0' },
     ])('admit calls again in the next window: $path', async ({ claims, path, owner, cost }) => {
+      const calls = await open();
       await calls.manage(path, { ...owner, max_budget: 1, budget_duration: '2s' });
       const key = await token(claims);
       for (let round = 1; round <= 3; round += 1) {
@@ -129,7 +138,7 @@ describe.each(DATABASES)('budgets of owners of signed tokens on $name', (engine)
           const { status, body } = await calls.chat(key);
           expect([status, JSON.stringify(body)]).toEqual([422, expect.stringContaining(`Current cost: ${cost}`)]);
         }, POLLING);
-        await vi.waitFor(async () => expect(await statusOf(key)).toBe(200), { ...POLLING, interval: 200 });
+        await vi.waitFor(async () => expect(await statusOf(calls, key)).toBe(200), { ...POLLING, interval: 200 });
       }
     });
   });
