@@ -4,11 +4,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { judgeAnswer } from '../../bench/lens/judge.ts';
 import { type JudgeServer, judgeModel, startJudge } from '../../bench/lens/judge-server.ts';
 import { exportOf, syntheticRuns } from '../../bench/lens/runs.ts';
+import { startHoldingProxy } from '../support/holding-proxy.ts';
 import { aLens, type WireLens } from '../support/lens-client.ts';
 import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
 
@@ -45,10 +46,10 @@ async function send<Body>(method: string, path: string, body?: unknown): Promise
   return (await answer.json()) as Body;
 }
 
-/** `npm run lens-worker`, as a process. */
-function startWorker(): ChildProcess {
+/** `npm run lens-worker`, as a process. `url` is the address of the server. */
+function startWorker(url = server.url): ChildProcess {
   const script = join(ROOT, 'scripts', 'lens-worker.ts');
-  const child = spawn(process.execPath, [script, '--url', server.url, '--token', token, '--poll-seconds', '0.1'], {
+  const child = spawn(process.execPath, [script, '--url', url, '--token', token, '--poll-seconds', '0.1'], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'] ?? '' },
     stdio: 'ignore',
@@ -121,7 +122,11 @@ afterAll(async () => {
 
 describe('a lens worker in a separate process', () => {
   it('completes runs, also after a kill and a restart of the server, repeating only lost calls', async () => {
-    startWorker();
+    // The proxy holds requests until the server has restarted. Without it the worker gives up its run when the restart
+    // takes longer than its retries, and the run waits for the end of its lease.
+    const proxy = await startHoldingProxy(server.url);
+    onTestFinished(() => proxy.close());
+    startWorker(proxy.url);
     const first = await send<WireLens>('POST', '/lens', aLens());
     const done = await ended(first.id);
     expect(done.jobs[0]).toMatchObject({ status: 'completed', error: '', coverage: { screened: AGENT_RUNS } });
@@ -131,9 +136,11 @@ describe('a lens worker in a separate process', () => {
     const second = await send<WireLens>('POST', '/lens', aLens({ name: 'second', concurrency: 2 }));
     await waitForSixScreenings(second.id);
     const port = new URL(server.url).port;
+    const release = proxy.hold('/lens/worker/');
     await server.end('SIGKILL');
     answerLimit = Infinity;
     server = await startServer(port);
+    release();
     const survived = await ended(second.id);
     expect(survived.jobs[0]).toMatchObject({ status: 'completed', coverage: { screened: AGENT_RUNS } });
     expect(survived.findings).toHaveLength(8);
