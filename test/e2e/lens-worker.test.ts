@@ -122,8 +122,8 @@ afterAll(async () => {
 
 describe('a lens worker in a separate process', () => {
   it('completes runs, also after a kill and a restart of the server, repeating only lost calls', async () => {
-    // The proxy holds requests until the server has restarted. Without it the worker gives up its run when the restart
-    // takes longer than its retries, and the run waits for the end of its lease.
+    // The proxy holds requests until the server has restarted. Without it, a restart that takes longer than the retries
+    // of the worker loses reviews, or leaves the run to the end of its lease.
     const proxy = await startHoldingProxy(server.url);
     onTestFinished(() => proxy.close());
     startWorker(proxy.url);
