@@ -102,7 +102,10 @@ function replayRetries(): readonly Promise<readonly CaseComparison[]>[] {
   const cases = recordedCases('retries');
   const ofDefaults = cases.filter(({ name }) => name.startsWith('default retries: '));
   const byStatus = Map.groupBy(ofDefaults, ({ name }) => /\b\d{3}\b/.exec(name)?.[0]);
-  const setup = cases.slice(0, cases.findIndex((recorded) => ofDefaults.includes(recorded)));
+  const setup = cases.slice(
+    0,
+    cases.findIndex((recorded) => ofDefaults.includes(recorded)),
+  );
   return [
     replayAndCompare('retries', setup, [...byStatus.values()]),
     replayAndCompare(

@@ -83,15 +83,20 @@ const CASES = Object.entries(SHAPES).flatMap(([shape, { whole, stream }]) => [
 const isSilent = ({ shape }: { readonly shape: string }): boolean => shape.startsWith('silence');
 
 describe.each(Object.entries(DIALECTS))('a call of %s to an upstream that answers with', (path, body) => {
-  const title = '$shape (stream: $stream): $outcome, and the next call is answered';
   async function check({ shape, stream, outcome }: (typeof CASES)[number]): Promise<void> {
     const answer = await ask(path, { ...body, model: shape, stream });
     expect(outcomeOf(answer, stream)).toBe(outcome);
     const next = await ask(path, { ...body, model: 'honest', stream });
     expect([next.status, next.text.includes('"honest"')]).toEqual([200, true]);
   }
-  it.each(CASES.filter((hostile) => !isSilent(hostile)))(title, check);
-  it.concurrent.each(CASES.filter(isSilent))(title, check);
+  it.each(CASES.filter((hostile) => !isSilent(hostile)))(
+    '$shape (stream: $stream): $outcome, and the next call is answered',
+    check,
+  );
+  it.concurrent.each(CASES.filter(isSilent))(
+    '$shape (stream: $stream): $outcome, and the next call is answered',
+    check,
+  );
 
   it.each(Object.keys(ODD_ANSWERS))('%s: an answer or a failure, and the next call is answered', async (model) => {
     const answer = await ask(path, { ...body, model });
