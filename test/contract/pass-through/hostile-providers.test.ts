@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
-import { startApp, type TestApp } from '../../support/start-app.ts';
+import { startApp } from '../../support/start-app.ts';
 import { newTrace, spansIn } from '../inference/trace-spans.ts';
 import { newKey, sendAs } from './targets.ts';
 
@@ -12,15 +12,10 @@ const PATHS = [
   ['tinyfish', '/tinyfish/v1/automation/run', '{}'],
 ] as const;
 
-let app: TestApp;
-let target: FaultServer;
-let elsewhere: FaultServer;
-let key: string;
-
-beforeAll(async () => {
-  target = await startFaultServer();
-  elsewhere = await startFaultServer();
-  app = await startApp({
+/** An app whose providers are all one target. Calls have 2 s for the beginning of an answer. */
+async function openProviders() {
+  const target = await startFaultServer();
+  const app = await startApp({
     env: {
       OPENAI_API_BASE: target.url,
       OPENAI_API_KEY: 'provider-secret',
@@ -31,20 +26,38 @@ beforeAll(async () => {
     },
     config: { general_settings: { pass_through_request_timeout: 2 } },
   });
-  key = await newKey(app);
+  const key = await newKey(app);
   // The first query builds the graph, which is slow. No test has to wait for that.
   await (await app.call('POST', '/graphql', { query: '{ __typename }' })).text();
+  return {
+    app,
+    target,
+    send: (path: string, body: string, headers: Record<string, string> = {}) =>
+      sendAs(app, key, { method: 'POST', path, body, headers: { 'content-type': 'application/json', ...headers } }),
+    async stop(): Promise<void> {
+      await app.stop();
+      await target.stop();
+    },
+  };
+}
+
+let providers: Awaited<ReturnType<typeof openProviders>>;
+let target: FaultServer;
+let elsewhere: FaultServer;
+
+beforeAll(async () => {
+  elsewhere = await startFaultServer();
+  providers = await openProviders();
+  ({ target } = providers);
 });
 
 afterAll(async () => {
-  await app.stop();
-  await target.stop();
+  await providers.stop();
   await elsewhere.stop();
 });
 
 describe.each(PATHS)('a provider behind /%s', (_name, path, body) => {
-  const send = (headers: Record<string, string> = {}) =>
-    sendAs(app, key, { method: 'POST', path, body, headers: { 'content-type': 'application/json', ...headers } });
+  const send = () => providers.send(path, body);
 
   it('that redirects to another origin is not followed, and its cookies are not relayed', async () => {
     const location = `${elsewhere.url}/stolen`;
@@ -64,12 +77,6 @@ describe.each(PATHS)('a provider behind /%s', (_name, path, body) => {
       response.write('{');
     });
     expect((await send()).status).toBe(500);
-    await target.nextDisconnect();
-  });
-
-  it('that does not answer in time makes the call fail with 408', async () => {
-    target.answer(() => undefined);
-    expect((await send()).status).toBe(408);
     await target.nextDisconnect();
   });
 
@@ -111,30 +118,46 @@ describe.each(PATHS)('a provider behind /%s', (_name, path, body) => {
   });
 });
 
-it('an endless answer of a provider is ended after six times the timeout, and the call is recorded as failed', async () => {
-  target.answer((response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const drip = setInterval(() => response.write('data: {"choices":[]}\n\n'), 20);
-    response.once('close', () => clearInterval(drip));
+describe('a slow provider', () => {
+  // These tests wait for timeouts, so they run at the same time, each with its own app.
+
+  it.concurrent('that does not answer in time makes the call fail with 408', async () => {
+    const silent = await openProviders();
+    try {
+      silent.target.answer(() => undefined);
+      const calls = PATHS.map(async ([name, path, body]) => [name, (await silent.send(path, body)).status]);
+      expect(await Promise.all(calls)).toEqual(PATHS.map(([name]) => [name, 408]));
+      for (let ended = 0; ended < PATHS.length; ended += 1) await silent.target.nextDisconnect();
+    } finally {
+      await silent.stop();
+    }
   });
-  const records = await Promise.all(
-    PATHS.map(async ([name, path, body]) => {
-      const { traceId, headers } = newTrace();
-      const began = performance.now();
-      const response = await sendAs(app, key, {
-        method: 'POST',
-        path,
-        body,
-        headers: { 'content-type': 'application/json', ...headers },
+
+  it.concurrent('that answers endlessly is ended after six times the timeout, and the call is recorded as failed', async () => {
+    const endless = await openProviders();
+    try {
+      endless.target.answer((response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        const drip = setInterval(() => response.write('data: {"choices":[]}\n\n'), 20);
+        response.once('close', () => clearInterval(drip));
       });
-      expect(response.status).toBe(200);
-      await expect(response.text()).rejects.toThrow('terminated');
-      // The timeout is 2 s. One second of the 12 is tolerance.
-      expect(performance.now() - began).toBeGreaterThan(11_000);
-      return [name, await spansIn(app, traceId)];
-    }),
-  );
-  for (let ended = 0; ended < PATHS.length; ended += 1) await target.nextDisconnect();
-  const row = { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } };
-  expect(records).toMatchObject(PATHS.map(([name]) => [name, [row]]));
+      const records = await Promise.all(
+        PATHS.map(async ([name, path, body]) => {
+          const { traceId, headers } = newTrace();
+          const began = performance.now();
+          const response = await endless.send(path, body, headers);
+          expect(response.status).toBe(200);
+          await expect(response.text()).rejects.toThrow('terminated');
+          // The timeout is 2 s. One second of the 12 is tolerance.
+          expect(performance.now() - began).toBeGreaterThan(11_000);
+          return [name, await spansIn(endless.app, traceId)];
+        }),
+      );
+      for (let ended = 0; ended < PATHS.length; ended += 1) await endless.target.nextDisconnect();
+      const row = { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } };
+      expect(records).toMatchObject(PATHS.map(([name]) => [name, [row]]));
+    } finally {
+      await endless.stop();
+    }
+  });
 });
