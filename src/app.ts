@@ -132,7 +132,18 @@ async function composeParts({ context, stores, configuration, exports, changes, 
   const keys = await composeKeys(context, { stores, deployments: models.deployments, countedBudgets, earlierSpend });
   const sales = composeSales(context, { stores, keyRing: keys.keyRing });
   const limits = await composeAdmission(context, { stores, records });
-  const shared = { stores, configuration, http, bus, catalog, guardrails, a2aAgents, ...models, ...recording, ...limits };
+  const shared = {
+    stores,
+    configuration,
+    http,
+    bus,
+    catalog,
+    guardrails,
+    a2aAgents,
+    ...models,
+    ...recording,
+    ...limits,
+  };
   const engine = composeGateway(context, { ...shared, keyOf: keys.keyOf });
   const connections = composeConnections(context);
   return { ...shared, ...keys, ...sales, ...engine, recorder, exports, changes, connections };

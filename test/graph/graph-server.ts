@@ -1,4 +1,3 @@
-import { createAgentSessions } from '../../src/domain/a2a-agents/sessions.ts';
 import { NO_KEY_RULES } from '../../src/domain/keys/generation-rules.ts';
 import { pause } from '../../src/runtime/clock.ts';
 import { createServer, type Server } from 'node:http';
@@ -239,9 +238,7 @@ export async function openGraph(
     fileLimits: { file: null, batchFile: null },
     ...NO_STORED_MODELS,
     passThrough: NO_ENDPOINTS,
-    a2aAgents: NO_AGENTS,
-    agentSessions: createAgentSessions(),
-    killSwitches: { pull: async () => 200 },
+    ...NO_AGENTS,
     guardrails: NO_GUARDRAILS,
     activeGuardrails: { current: () => [], faultOf: () => null },
     ...UNUSED_PLATFORM,

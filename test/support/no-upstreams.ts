@@ -1,5 +1,5 @@
 import type { Platform } from '../../resolvers/operation/scope.ts';
-import type { A2aAgents } from '../../src/domain/a2a-agents/agents.ts';
+import type { A2aPlatform } from '../../resolvers/operation/a2a-platform.ts';
 import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
@@ -52,14 +52,18 @@ export const NO_GUARDRAILS: Guardrails = {
 };
 
 /** Agents of a server that has none. */
-export const NO_AGENTS: A2aAgents = {
-  list: () => [],
-  find: () => null,
-  add: refuse,
-  change: refuse,
-  remove: refuse,
-  configure: refuse,
-  refresh: async () => {},
+export const NO_AGENTS: Pick<A2aPlatform, 'a2aAgents' | 'agentSessions' | 'killSwitches'> = {
+  a2aAgents: {
+    list: () => [],
+    find: () => null,
+    add: refuse,
+    change: refuse,
+    remove: refuse,
+    configure: refuse,
+    refresh: async () => {},
+  },
+  agentSessions: { begin: () => () => {} },
+  killSwitches: { pull: refuse },
 };
 
 /** Load of a process without requests and without external services. */

@@ -21,7 +21,7 @@ const CHAT_SKILL = {
 const TEXT_MODES = ['text'];
 
 /** Members of a card that name addresses of the agent, or that are invalid after a change of the card. */
-const WITHHELD = ['additionalInterfaces', 'signatures', 'preferredTransport'];
+const WITHHELD = new Set(['additionalInterfaces', 'signatures', 'preferredTransport']);
 
 const nonEmptyList = (value: unknown): readonly unknown[] | null =>
   Array.isArray(value) && value.length > 0 ? (value as readonly unknown[]) : null;
@@ -58,7 +58,7 @@ export function normalisedCard(card: JsonObject, agentName: string): JsonObject 
   const fault = url === null ? null : targetFault(url);
   if (fault !== null) throw new InvalidInput(`agent_card_params.url ${fault}`, [], { field: 'agent_card_params' });
   const { streaming } = jsonObjectOf(card['capabilities']);
-  const kept = Object.entries(card).filter(([name]) => !WITHHELD.includes(name) && name !== 'supportedInterfaces');
+  const kept = Object.entries(card).filter(([name]) => !WITHHELD.has(name) && name !== 'supportedInterfaces');
   return {
     ...Object.fromEntries(kept),
     ...(url === null ? {} : { url }),
@@ -98,7 +98,7 @@ export const shownCard = ({ card, id, isFromConfig }: A2aAgent, base: string): J
 export function servedCard({ card, isFromConfig }: A2aAgent, asked: string, base: string): JsonObject {
   const url = servedUrl(base, asked);
   if (!isFromConfig) return { ...card, ...gatewayMembers(card, url, base), url };
-  const kept = Object.entries(card).filter(([name]) => !WITHHELD.includes(name));
+  const kept = Object.entries(card).filter(([name]) => !WITHHELD.has(name));
   const { supportedInterfaces } = gatewayMembers(card, url, base);
   return {
     ...Object.fromEntries(kept),

@@ -86,18 +86,17 @@ const priceIn = (params: JsonObject, name: string): Usd | null => {
   return price === null || price < ZERO_USD ? null : price;
 };
 
-const TOKEN_PRICES = ['input_cost_per_token', 'output_cost_per_token'] as const;
-
 /** The price of an agent: per query, else per token, else free. */
 export function agentPrice({ params }: A2aAgent): AgentPrice {
   const cost = priceIn(params, 'cost_per_query');
   if (cost !== null) return { kind: 'query', cost };
-  const prices = TOKEN_PRICES.flatMap((name) => (priceIn(params, name) === null ? [] : [[name, Number(params[name])]]));
-  if (prices.length === 0) return { kind: 'free' };
-  return {
-    kind: 'tokens',
-    prices: { input_cost_per_token: 0, output_cost_per_token: 0, ...Object.fromEntries(prices) },
+  const perToken = (name: string): number => (priceIn(params, name) === null ? 0 : Number(params[name]));
+  const prices = {
+    input_cost_per_token: perToken('input_cost_per_token'),
+    output_cost_per_token: perToken('output_cost_per_token'),
   };
+  const isFree = Object.values(prices).every((price) => price === 0);
+  return isFree ? { kind: 'free' } : { kind: 'tokens', prices };
 }
 
 /** Name of an agent in spend rows and spans, from its card. */

@@ -29,10 +29,13 @@ export const requestTextBytes = (body: unknown): number => textBytes(object(obje
 /** Bytes of the texts in one JSON-RPC answer. */
 export const answerTextBytes = (answer: unknown): number => textBytes(object(answer)['result']);
 
+const codeOf = (code: unknown): string =>
+  typeof code === 'number' || typeof code === 'string' ? String(code) : 'error';
+
 /** The error of a JSON-RPC answer; null for a result. */
 export function errorIn(answer: unknown): AnsweredError | null {
   const [first] = Array.isArray(answer) ? list(answer) : [answer];
   const { error } = object(first);
   if (!isJsonObject(error)) return null;
-  return { code: String(error['code'] ?? 'error'), message: text(error['message']) ?? 'The agent answered an error.' };
+  return { code: codeOf(error['code']), message: text(error['message']) ?? 'The agent answered an error.' };
 }
