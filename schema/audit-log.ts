@@ -42,6 +42,7 @@ const AuditNounType = builder.enumType('AuditNoun', {
     SETTINGS: { value: 'settings', description: 'Sections of the stored settings.' },
     A2A_AGENT: { value: 'a2a_agent', description: 'A2A agents, without their secrets.' },
     GUARDRAIL: { value: 'guardrail', description: 'Guardrails, without their parameters.' },
+    VECTOR_STORE: { value: 'vector_store', description: 'Registered vector stores, without their parameters.' },
     PASS_THROUGH_ENDPOINT: { value: 'pass_through_endpoint', description: 'Paths whose calls are forwarded.' },
   } as const,
 });

@@ -74,6 +74,7 @@ import './gateway-activity.ts';
 import './endpoint-activity.ts';
 import './a2a-agents.ts';
 import './guardrails.ts';
+import './vector-stores.ts';
 import './pass-through-endpoints.ts';
 import './settings.ts';
 import './viewer.ts';

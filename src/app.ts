@@ -14,6 +14,7 @@ import { composeDeployments } from './startup/compose-deployments.ts';
 import { composeGateway, composeUpstreams } from './startup/compose-gateway.ts';
 import { composeA2aAgents } from './startup/compose-a2a-agents.ts';
 import { composeGuardrails } from './startup/compose-guardrails.ts';
+import { composeVectorStores } from './startup/compose-vector-stores.ts';
 import { composeKeys, composeSales } from './startup/compose-keys.ts';
 import { composePlatform } from './startup/compose-platform.ts';
 import { composeRecords, addRecordFlushes } from './startup/compose-records.ts';
@@ -127,23 +128,14 @@ async function composeParts({ context, stores, configuration, exports, changes, 
   const models = await composeDeployments(context, { stores, configuration });
   const guardrails = await composeGuardrails(context, stores);
   const a2aAgents = await composeA2aAgents(context, stores);
+  const vectorStores = await composeVectorStores(context, stores);
   const recording = composeRecords(context, { stores, bus, http });
   const { countedBudgets, earlierSpend, records } = recording;
   const keys = await composeKeys(context, { stores, deployments: models.deployments, countedBudgets, earlierSpend });
   const sales = composeSales(context, { stores, keyRing: keys.keyRing });
   const limits = await composeAdmission(context, { stores, records });
-  const shared = {
-    stores,
-    configuration,
-    http,
-    bus,
-    catalog,
-    guardrails,
-    a2aAgents,
-    ...models,
-    ...recording,
-    ...limits,
-  };
+  const owned = { guardrails, a2aAgents, vectorStores };
+  const shared = { stores, configuration, http, bus, catalog, ...owned, ...models, ...recording, ...limits };
   const engine = composeGateway(context, { ...shared, keyOf: keys.keyOf });
   const connections = composeConnections(context);
   return { ...shared, ...keys, ...sales, ...engine, recorder, exports, changes, connections };

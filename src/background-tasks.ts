@@ -5,6 +5,7 @@ import { refreshCalibrations } from '../resolvers/stored-decisions.ts';
 import { refreshKeys } from '../resolvers/keys.ts';
 import { refreshA2aAgents } from '../resolvers/a2a-agents.ts';
 import { refreshGuardrails } from '../resolvers/guardrails.ts';
+import { refreshVectorStores } from '../resolvers/vector-stores.ts';
 import { refreshEndpoints } from '../resolvers/pass-through-endpoints.ts';
 import { classifyNewTraces } from '../resolvers/lens-classification.ts';
 import { refreshSettings } from '../resolvers/settings-upkeep.ts';
@@ -114,6 +115,7 @@ function systemTasks(settings: StartContext['settings'], alone: boolean): readon
     { name: 'pass-through-refresh', seconds: rowsSeconds, operation: refreshEndpoints },
     { name: 'a2a-agent-refresh', seconds: rowsSeconds, operation: refreshA2aAgents },
     { name: 'guardrail-refresh', seconds: rowsSeconds, operation: refreshGuardrails },
+    { name: 'vector-store-refresh', seconds: rowsSeconds, operation: refreshVectorStores },
     { name: 'settings-refresh', seconds: alone ? ALONE_SECONDS : SETTINGS_SECONDS, operation: refreshSettings },
     { name: 'decision-outcomes', seconds: OUTCOMES_SECONDS, operation: refreshCalibrations },
     {

@@ -25,7 +25,7 @@ export function noAccount({
 
 /** The account of a provider. Throws Forbidden where none is configured. */
 export async function accountOf(
-  { platform }: Scope<Pick<PassThroughPlatform, 'accounts'>>,
+  { platform }: Scope<{ readonly accounts: Pick<PassThroughPlatform['accounts'], 'of'> }>,
   provider: ForwardedProvider,
 ): Promise<ProviderAccount> {
   const account = await platform.accounts.of(provider);

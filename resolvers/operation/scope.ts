@@ -39,6 +39,7 @@ import type {
 } from './platform.ts';
 import type { A2aPlatform } from './a2a-platform.ts';
 import type { SignInPlatform } from './sign-in-platform.ts';
+import type { RagPlatform } from './vector-store-platform.ts';
 import type { Stores } from './stores.ts';
 
 /** All slices together. Its objects live as long as the process. Transports pass it to operations. */
@@ -64,6 +65,7 @@ export interface Platform
     A2aPlatform,
     GuardrailPlatform,
     PassThroughPlatform,
+    RagPlatform,
     RealtimePlatform,
     ResponsePlatform,
     SettingsPlatform,
@@ -81,6 +83,8 @@ export interface Platform
   readonly fallbacks: FallbackPlatform['fallbacks'];
   readonly guardrails: GuardrailPlatform['guardrails'];
   readonly passThrough: PassThroughPlatform['passThrough'];
+  readonly accounts: PassThroughPlatform['accounts'];
+  readonly credentials: StoredDeploymentPlatform['credentials'];
   readonly catalog: CatalogPlatform['catalog'];
   readonly gateway: Gateway &
     ForwardGateway &

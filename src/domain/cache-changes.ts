@@ -23,6 +23,7 @@ export const CHANGE_KINDS = [
   'endpoints',
   'guardrails',
   'a2aAgents',
+  'vectorStores',
 ] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 

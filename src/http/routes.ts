@@ -45,6 +45,9 @@ import { a2aRoutes } from '../../rest-shims/a2a.ts';
 import { a2aAgentRoutes } from '../../rest-shims/a2a-agents.ts';
 import { guardrailUseRoutes } from '../../rest-shims/guardrail-use.ts';
 import { guardrailRoutes } from '../../rest-shims/guardrails.ts';
+import { ragRoutes } from '../../rest-shims/rag.ts';
+import { vectorStoreCallRoutes } from '../../rest-shims/vector-store-calls.ts';
+import { vectorStoreRoutes } from '../../rest-shims/vector-stores.ts';
 import { passThroughEndpointRoutes } from '../../rest-shims/pass-through-endpoints.ts';
 import { projectRoutes } from '../../rest-shims/projects.ts';
 import { realtimeRoutes } from '../../rest-shims/realtime.ts';
@@ -107,6 +110,9 @@ export function restRoutes(): readonly RouteRow[] {
     ...a2aRoutes,
     ...guardrailRoutes,
     ...guardrailUseRoutes,
+    ...vectorStoreRoutes,
+    ...vectorStoreCallRoutes,
+    ...ragRoutes,
     ...passThroughEndpointRoutes,
     ...accessGroupRoutes,
     ...tokenMappingRoutes,

@@ -11,6 +11,7 @@ import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
 import type { A2aAgents } from '../domain/a2a-agents/agents.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
+import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
 import { withChangeListener } from '../domain/row-store.ts';
 import type { CatalogKeyRing } from '../gateway/keys/catalog-key-ring.ts';
 import type { KeyRing } from '../gateway/keys/key-ring.ts';
@@ -74,6 +75,7 @@ function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores
     },
     tags: withChangeListener(tags, announcing('labelBudgets')),
     tokenMappings: withChangeListener(stores.tokenMappings, announcing('tokenMappings')),
+    vectorStores: withChangeListener(stores.vectorStores, announcing('vectorStores')),
   };
 }
 
@@ -116,6 +118,7 @@ interface Caches {
   readonly passThrough: Pick<PassThroughEndpoints, 'refresh'>;
   readonly guardrails: Pick<Guardrails, 'refresh'>;
   readonly a2aAgents: Pick<A2aAgents, 'refresh'>;
+  readonly vectorStores: Pick<VectorStores, 'refresh'>;
   readonly teamLogging: Pick<TeamLogging, 'evict' | 'evictAll'>;
 }
 
@@ -134,6 +137,7 @@ export const changeListenerOf =
     if (changed.has('endpoints')) refreshCache(caches.passThrough);
     if (changed.has('guardrails')) refreshCache(caches.guardrails);
     if (changed.has('a2aAgents')) refreshCache(caches.a2aAgents);
+    if (changed.has('vectorStores')) refreshCache(caches.vectorStores);
   };
 
 /** Reads the rows of a cache again. When the read fails, the background task of the cache repeats it. */

@@ -7,6 +7,7 @@ import { createAgentSessions } from '../domain/a2a-agents/sessions.ts';
 import type { A2aAgents } from '../domain/a2a-agents/agents.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { ProcessLoad } from '../domain/metrics.ts';
+import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
 import { withJobUpdates } from '../domain/jobs/job-updates.ts';
 import { withChangeListener } from '../domain/row-store.ts';
 import { callbackSealer } from '../runtime/credentials/text-sealer.ts';
@@ -57,6 +58,7 @@ interface PlatformParts
   readonly a2aAgents: A2aAgents;
   readonly guardrails: Guardrails;
   readonly activeGuardrails: ActiveGuardrails;
+  readonly vectorStores: VectorStores;
   readonly configuration: ComposedSettings['configuration'];
   readonly exports: ExportPacker;
   readonly bus: Bus;
@@ -124,7 +126,7 @@ const catalogPlatform = ({ catalog, catalogKeys, changes, freeTier }: PlatformPa
   estimates: createCallEstimates(catalog),
 });
 
-/** Deployments, fallbacks and guardrails. */
+/** Deployments, fallbacks, guardrails and vector stores. */
 const modelPlatform = ({ settings, log }: StartContext, { deployments, ...parts }: PlatformParts) => ({
   deployments,
   credentials: deployments,
@@ -137,6 +139,7 @@ const modelPlatform = ({ settings, log }: StartContext, { deployments, ...parts 
   fallbacks: parts.fallbacks,
   guardrails: parts.guardrails,
   activeGuardrails: parts.activeGuardrails,
+  vectorStores: parts.vectorStores,
   healthChecks: {
     background: settings.healthChecks.everySeconds > 0,
     details: settings.healthChecks.details,

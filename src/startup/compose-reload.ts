@@ -4,6 +4,7 @@ import type { DeploymentRegistry } from '../domain/deployments/deployment-source
 import type { A2aAgents } from '../domain/a2a-agents/agents.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
+import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { ConfigError } from '../runtime/settings/config-fault.ts';
 import type { ReloadedConfig } from '../runtime/settings/reload.ts';
@@ -22,6 +23,7 @@ interface ReloadParts {
   readonly passThrough: Pick<PassThroughEndpoints, 'configure'>;
   readonly guardrails: Pick<Guardrails, 'configure' | 'resolve'>;
   readonly a2aAgents: Pick<A2aAgents, 'configure'>;
+  readonly vectorStores: Pick<VectorStores, 'configure'>;
 }
 
 /** Reads the configuration again on request, and after a change of its files or of stored variables. */
@@ -95,6 +97,7 @@ function apply({ settings, log }: StartContext, parts: ReloadParts, read: Reload
   parts.passThrough.configure(read.endpoints);
   parts.guardrails.configure(read.guardrails);
   parts.a2aAgents.configure(read.a2aAgents);
+  parts.vectorStores.configure(read.vectorStores);
   configuration.declare(read.config);
   configuration.setLastReload({ at: systemClock.now(), failure: null });
   for (const warning of read.warnings) log.warn({}, warning);

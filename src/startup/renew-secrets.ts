@@ -8,6 +8,7 @@ import { callbackSealer } from '../runtime/credentials/text-sealer.ts';
 import { agentCipher } from '../runtime/a2a-agents/agents.ts';
 import { guardrailCipher } from '../runtime/guardrails/guardrails.ts';
 import { headerCipher } from '../runtime/pass-through/endpoints.ts';
+import { vectorStoreCipher } from '../runtime/vector-stores/vector-stores.ts';
 import { renewedSection } from '../runtime/stored-settings/sealed-settings.ts';
 import type { StartContext } from './context.ts';
 import { systemAuthor } from './system-scope.ts';
@@ -17,7 +18,7 @@ const TASK = 'renewed secrets';
 
 type SealedStores = Pick<
   Stores,
-  'a2aAgents' | 'deployments' | 'credentials' | 'guardrails' | 'passThrough' | 'settings' | 'teams'
+  'a2aAgents' | 'deployments' | 'credentials' | 'guardrails' | 'passThrough' | 'settings' | 'teams' | 'vectorStores'
 >;
 
 interface Renewable<Row> {
@@ -64,8 +65,8 @@ const renewSealed = <Row extends { readonly id: string; readonly sealed: string 
 
 /**
  * Encrypts with the current key what a former salt key or admin key encrypted: secrets of models, credentials,
- * guardrails, agents, pass-through endpoints, settings and teams. Each changed row has an entry in the audit log. Does nothing
- * without a former key.
+ * guardrails, agents, vector stores, pass-through endpoints, settings and teams. Each changed row has an entry in the
+ * audit log. Does nothing without a former key.
  */
 export async function renewSecrets(
   { settings, log }: Pick<StartContext, 'settings' | 'log'>,
@@ -86,12 +87,13 @@ async function renewAll(
   authorId: string,
 ): Promise<number> {
   const all = { ids: null };
-  const { deployments, credentials, guardrails, passThrough } = stores;
+  const { deployments, credentials, guardrails, passThrough, vectorStores } = stores;
   const counts = [
     await renewSealed(deployments, await deployments.all(all), rowCipher(salt, 'deployments')),
     await renewSealed(credentials, await credentials.all(all), rowCipher(salt, 'credentials')),
     await renewSealed(guardrails, await guardrails.all(null), guardrailCipher(salt)),
     await renewSealed(stores.a2aAgents, await stores.a2aAgents.all(null), agentCipher(salt)),
+    await renewSealed(vectorStores, await vectorStores.all(null), vectorStoreCipher(salt)),
     await renewRows({
       rows: await passThrough.all(null),
       change: (id, change) => passThrough.change(id, change),

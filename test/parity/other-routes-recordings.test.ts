@@ -18,7 +18,7 @@ const FILE = 'other_routes';
 /** Features that are not implemented, by path. Their cases are not sent. */
 const NOT_BUILT = [
   ['MCP', /^\/(v1\/mcp|mcp|mcp-rest|nope\/mcp|public\/mcp_hub|\.well-known|authorize)/],
-  ['RAG and vector stores', /^\/(v1\/rag|rag|v1\/vector_store|vector_store|v1\/indexes)/],
+  ['vector store indexes', /^\/v1\/indexes/],
   ['code of guardrails', /^\/guardrails\/test_custom_code/],
   ['policies', /^\/(policies|policy)/],
   ['prompts', /^\/prompts/],

@@ -1,6 +1,7 @@
 import type { Platform } from '../../resolvers/operation/scope.ts';
 import type { A2aPlatform } from '../../resolvers/operation/a2a-platform.ts';
 import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
+import type { VectorStores } from '../../src/domain/vector-stores/vector-store.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 
@@ -64,6 +65,17 @@ export const NO_AGENTS: Pick<A2aPlatform, 'a2aAgents' | 'agentSessions' | 'killS
   },
   agentSessions: { begin: () => () => {} },
   killSwitches: { pull: refuse },
+};
+
+/** Vector stores of a server that has none. */
+export const NO_VECTOR_STORES: VectorStores = {
+  list: () => [],
+  find: () => null,
+  add: refuse,
+  change: refuse,
+  remove: refuse,
+  configure: refuse,
+  refresh: async () => {},
 };
 
 /** Load of a process without requests and without external services. */

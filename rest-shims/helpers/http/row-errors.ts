@@ -8,6 +8,9 @@ import {
   Rejected,
   UpstreamFailed,
 } from '../../../src/domain/errors.ts';
+import { QueryFailed } from '../../../src/domain/rag/query.ts';
+import { UploadRefused } from '../../../src/domain/rag/upload.ts';
+import { FileOwnedStore } from '../../../src/domain/vector-stores/vector-store.ts';
 import { SignInRefused, SignInThrottled } from '../../../src/domain/users/sign-in.ts';
 import { OwnedByFile } from '../../../src/domain/settings/ownership.ts';
 import { decisionError } from './dialect-errors.ts';
@@ -69,6 +72,9 @@ function fixedBody(error: DomainError, code: string): object | null {
     return { error: { message, type: 'auth_error', param: 'invalid_credentials', code } };
   if (error instanceof SignInThrottled) return { error: { message, type: 'auth_error', param: 'username', code } };
   if (error instanceof Forbidden && error.right === 'health_model') return { detail: { error: message } };
+  if (error instanceof FileOwnedStore) return { detail: { error: message, vector_store_id: error.storeId } };
+  if (error instanceof UploadRefused) return { detail: { error: message, reason: error.reason } };
+  if (error instanceof QueryFailed) return { detail: { error: message } };
   if (error instanceof Conflict && error.field === 'member')
     return { error: { message, type: 'team_member_already_in_team', param: 'member', code } };
   if (error instanceof Rejected || (error instanceof Forbidden && error.right === 'user_owner'))

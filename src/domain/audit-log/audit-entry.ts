@@ -26,6 +26,7 @@ export const AUDIT_NOUNS = [
   'pass_through_endpoint',
   'guardrail',
   'a2a_agent',
+  'vector_store',
 ] as const;
 export type AuditNoun = (typeof AUDIT_NOUNS)[number];
 

@@ -57,6 +57,8 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   readonly answerLimit: number;
   /** Name of the operation in spans, e.g. `pass_through`. */
   readonly operation: string;
+  /** Call type in the spend row; that of pass-through calls when absent. */
+  readonly callType?: string;
   /**
    * Model in the spend row: one that the request names, else the name of an operation, a default of the provider, or
    * `unknown`.
@@ -87,8 +89,6 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   readonly guardrails?: readonly string[];
   /** Names of guardrails that run beside those of the caller's key. */
   readonly addedGuardrails?: readonly string[];
-  /** Call type in the spend row; absent for that of pass-through calls. */
-  readonly callType?: string;
   /** Prices by price-map key, for a call whose `cost` is null. */
   readonly prices?: JsonObject;
   /** Protocol of the answers, which decides how usage is read; absent for that of `endpoint`. */

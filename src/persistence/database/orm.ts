@@ -44,6 +44,7 @@ import { createTenancyStores } from '../tenancy-stores.ts';
 import { createA2aAgentStore } from '../a2a-agents/store.ts';
 import { createGuardrailStore } from '../guardrails/store.ts';
 import { createGuardrailUseStore } from '../guardrails/use.ts';
+import { createVectorStoreStore } from '../vector-stores/store.ts';
 import { createOwnerWindowStore } from '../owner-windows/store.ts';
 import { createEndpointStore } from '../pass-through/store.ts';
 import { createReleaseStore } from '../catalog/releases.ts';
@@ -265,6 +266,7 @@ export async function openStores(options: StoresOptions) {
     a2aAgents: createA2aAgentStore(database),
     guardrails: createGuardrailStore(database),
     guardrailUse: createGuardrailUseStore(database),
+    vectorStores: createVectorStoreStore(database),
     ownerWindows: createOwnerWindowStore(database),
     passThrough: createEndpointStore(database),
     /** Stores contents without encryption: encrypt them before. */

@@ -39,6 +39,7 @@ import { InvitationEntity, UserEntity } from '../users/entities.ts';
 import { OrganizationEntity, OrganizationMemberEntity } from '../organizations/entities.ts';
 import { A2aAgentEntity } from '../a2a-agents/entities.ts';
 import { GuardrailDayEntity, GuardrailRunEntity, GuardrailEntity } from '../guardrails/entities.ts';
+import { VectorStoreEntity } from '../vector-stores/entities.ts';
 import { PassThroughEndpointEntity } from '../pass-through/entities.ts';
 import { ProjectEntity } from '../projects/entities.ts';
 import { SettingsSectionEntity } from '../settings/entities.ts';
@@ -124,6 +125,7 @@ export const ENTITIES = [
   GuardrailEntity,
   GuardrailDayEntity,
   GuardrailRunEntity,
+  VectorStoreEntity,
   PassThroughEndpointEntity,
   SettingsSectionEntity,
   AnnotationEntity,

@@ -6,14 +6,22 @@ import { SETTINGS } from './table.ts';
 
 const ROWS: readonly Setting[] = Object.values(SETTINGS);
 
+/** Sections of models and of other entries, whose members are read. */
+const SECTIONS_OF_ENTRIES: ReadonlySet<unknown> = new Set([
+  'model_list',
+  'guardrails',
+  'agents',
+  'agent_list',
+  'vector_store_registry',
+]);
+
 /**
- * Whether an unset variable at a path is a fault: a setting, a model, a guardrail or an agent reads the path. Variables of
- * billing settings may be unset.
+ * Whether an unset variable at a path is a fault: a setting or a section of entries reads the path. Variables of billing
+ * settings may be unset.
  */
 function isRead(path: Path): boolean {
   const [section] = path;
-  if (section === 'model_list' || section === 'guardrails' || section === 'agents' || section === 'agent_list')
-    return true;
+  if (SECTIONS_OF_ENTRIES.has(section)) return true;
   if (section === 'billing_settings') return false;
   // A setting reads its own path, every path below it, and the maps above it. The dots prevent a match inside a name.
   const key = `${path.join('.')}.`;

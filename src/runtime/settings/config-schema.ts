@@ -4,6 +4,7 @@ import { credentialEntry } from './credential-list.ts';
 import { modelEntry } from './deployments.ts';
 import { agentEntry } from './a2a-agents.ts';
 import { guardrailEntry } from './guardrails.ts';
+import { vectorStoreEntry } from './vector-stores.ts';
 import { UNSUPPORTED_KEYS, UNSUPPORTED_SECTIONS, type UnsupportedKeys } from './reference-keys.ts';
 import type { Setting } from './setting.ts';
 import { SETTINGS } from './table.ts';
@@ -96,6 +97,8 @@ const guardrailsSchema = (): JsonSchema =>
   listSchema('Checks of the texts of calls and answers. They run in this order.', guardrailEntry);
 
 const agentsSchema = (description: string): JsonSchema => listSchema(description, agentEntry);
+const vectorStoresSchema = (): JsonSchema =>
+  listSchema('Vector stores of providers that keys may search and fill.', vectorStoreEntry);
 
 const credentialsSchema = (): JsonSchema =>
   listSchema('Credentials that models use by `litellm_params.litellm_credential_name`.', credentialEntry);
@@ -125,6 +128,7 @@ export function configSchema(): JsonSchema {
       guardrails: guardrailsSchema(),
       agents: agentsSchema('Agents that are called by the A2A protocol.'),
       agent_list: agentsSchema('Further agents: another name of `agents`.'),
+      vector_store_registry: vectorStoresSchema(),
       credential_list: credentialsSchema(),
       environment_variables: {
         description: 'Variables that are set in the environment of the process; they replace those that it has.',

@@ -53,6 +53,7 @@ function checkMap(entries: JsonObject, path: Path, warn: Warn): void {
     'guardrails',
     'agents',
     'agent_list',
+    'vector_store_registry',
     'credential_list',
     'include',
     'environment_variables',

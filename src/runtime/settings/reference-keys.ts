@@ -29,7 +29,6 @@ export const UNSUPPORTED_SECTIONS: UnsupportedKeys = {
     default_vertex_config: 'no Vertex AI credential is taken from it',
     prompts: 'no prompt template is loaded',
     search_tools: 'no search tool is offered',
-    vector_store_registry: 'no vector store is registered',
   },
   others: names('files_settings finetune_settings assistant_settings mcp_semantic_tool_filter toolsets'),
 };

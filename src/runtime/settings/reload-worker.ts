@@ -29,7 +29,7 @@ function placesOf({ declared, placeOf }: Settings['config']): TransferredConfig[
 function* reloadAnswers({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer> {
   try {
     const settings = readSettings(argv, env, keyGenerator);
-    const { config, deployments, credentials, passThrough, guardrails, a2aAgents, warnings } = settings;
+    const { config, deployments, credentials, passThrough, guardrails, a2aAgents, vectorStores, warnings } = settings;
     const { model_list: listed, ...declared } = config.declared;
     const { model_list: _unused, ...resolved } = config.resolved;
     const models: readonly unknown[] = Array.isArray(listed) ? listed : [];
@@ -46,6 +46,7 @@ function* reloadAnswers({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer
       endpoints: passThrough.endpoints,
       guardrails: guardrails.definitions,
       a2aAgents,
+      vectorStores,
       warnings,
     };
     yield { kind: 'end', config: withMarkedSecrets(whole, mark) };

@@ -7,6 +7,7 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 import type { DeclaredCredential } from '../../domain/credentials/credential.ts';
 import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
+import type { VectorStore } from '../../domain/vector-stores/vector-store.ts';
 import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
 import { withRestoredSecrets } from './marked-secrets.ts';
 import { ConfigError, type ConfigFault } from './config-fault.ts';
@@ -19,6 +20,7 @@ export interface ReloadedConfig {
   readonly endpoints: readonly PassThroughEndpoint[];
   readonly guardrails: readonly GuardrailDefinition[];
   readonly a2aAgents: readonly A2aAgent[];
+  readonly vectorStores: readonly VectorStore[];
   readonly warnings: readonly string[];
 }
 

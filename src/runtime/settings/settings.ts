@@ -11,6 +11,7 @@ import type { A2aAgent } from '../../domain/a2a-agents/agent.ts';
 import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
 import type { ParamReader } from '../../domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
+import type { VectorStore } from '../../domain/vector-stores/vector-store.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
 import type { FileLimits } from '../../domain/upstream-objects/file-limits.ts';
@@ -32,6 +33,7 @@ import { readCredentialList } from './credential-list.ts';
 import { readA2aAgents } from './a2a-agents.ts';
 import { paramReader, readGuardrails } from './guardrails.ts';
 import { readPassThrough } from './pass-through.ts';
+import { readVectorStores } from './vector-stores.ts';
 import { type EnvironmentAccount, readProviderAccounts } from './provider-accounts.ts';
 import { type ConfigReader, createConfigReader } from './reload.ts';
 import { type LensWorkSettings, lensWorkOf } from './lens.ts';
@@ -91,6 +93,8 @@ export interface Settings {
   readonly a2aAgents: readonly A2aAgent[];
   /** Guardrails of the file, and the reader of the params of all guardrails. */
   readonly guardrails: { readonly definitions: readonly GuardrailDefinition[]; readonly readParams: ParamReader };
+  /** Registered vector stores of the file. */
+  readonly vectorStores: readonly VectorStore[];
   /** Accounts of providers whose own APIs are served below a prefix. */
   readonly providerAccounts: ReadonlyMap<string, EnvironmentAccount>;
   /** Whether the built-in `demo` model is served. */
@@ -235,6 +239,7 @@ export function readSettings(
   const endpoints = readPassThrough(document, { env, fault });
   const guardrails = readGuardrails(document, { fault, faultIfStrict });
   const a2aAgents = readA2aAgents(document, { env, fault });
+  const vectorStores = readVectorStores(document, { fault, faultIfStrict });
   const providerAccounts = readProviderAccounts(env, fault);
   checkMasterKey(read, warn);
   warnIfUnwise(values, warn);
@@ -261,6 +266,7 @@ export function readSettings(
     credentials,
     providerAccounts,
     a2aAgents,
+    vectorStores,
     guardrails: { definitions: guardrails, readParams: paramReader(environment.variables) },
     passThrough: { endpoints, timeoutSeconds: values.passThroughTimeoutSeconds },
     clickHouse,

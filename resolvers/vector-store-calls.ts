@@ -1,0 +1,213 @@
+import { Conflict, InvalidInput, UpstreamFailed } from '../src/domain/errors.ts';
+import { jsonObjectOf, type JsonObject } from '../src/domain/json-object.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
+import type { SentRequest } from '../src/domain/pass-through/sent-request.ts';
+import type { StoreAction } from '../src/domain/vector-stores/store-action.ts';
+import {
+  assertMayChangeStore,
+  assertMayUseStore,
+  isListedFor,
+  unknownStore,
+} from '../src/domain/vector-stores/store-rights.ts';
+import type { GatewayCall } from '../src/gateway/gateway.ts';
+import { isAnyAdmin, vectorStoreReader, vectorStoreWriter } from './operation/access.ts';
+import { registerCreatedStore } from './operation/created-store.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { Scope } from './operation/scope.ts';
+import {
+  isFailed,
+  readAnswer,
+  sendToStore,
+  type StoreTarget,
+  targetOfStore,
+  upstreamFileId,
+} from './operation/vector-store-calls.ts';
+import type { VectorStorePlatform } from './operation/vector-store-platform.ts';
+
+type StoreScope = Scope<VectorStorePlatform>;
+
+/** A request of OpenAI's API of vector stores. */
+export interface VectorStoreRequest {
+  readonly sent: SentRequest;
+  /** Provider of a store without registration, and of a new store. */
+  readonly provider: string;
+}
+
+/** A request about one store. */
+export interface OneStoreRequest extends VectorStoreRequest {
+  readonly action: Exclude<StoreAction, 'list' | 'create'>;
+  readonly storeId: string;
+  /** File in the path; null for a path without one. */
+  readonly fileId: string | null;
+}
+
+/** An answer to relay. `bytes` is its body where it was read here; null where it is streamed. */
+export interface StoreAnswer {
+  readonly call: GatewayCall;
+  readonly bytes: Uint8Array | null;
+}
+
+const WRITES: ReadonlySet<StoreAction> = new Set(['update', 'delete', 'addFile', 'updateFile', 'removeFile']);
+const CHANGES_STORE: ReadonlySet<StoreAction> = new Set(['update', 'delete']);
+/** Actions with a body that is sent on. */
+const WITH_BODY: ReadonlySet<StoreAction> = new Set(['update', 'search', 'addFile', 'updateFile']);
+
+/** Members of a body that are for the gateway. */
+const GATEWAY_MEMBERS = ['custom_llm_provider', 'litellm_metadata', 'litellm_credential_name', 'api_key', 'api_base'];
+
+const upstreamBody = (fields: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !GATEWAY_MEMBERS.includes(name)));
+
+const factsOf = ({ callId, parent, labels, userAgent }: SentRequest) => ({
+  callId,
+  parent,
+  ...(labels === undefined ? {} : { labels }),
+  ...(userAgent === undefined ? {} : { userAgent }),
+});
+
+const bytesOf = (value: JsonObject): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
+
+/**
+ * Stores at the default account of a provider. Callers who are not administrators see those that are registered for
+ * their team. Throws what `targetOfStore` and the gateway's `forward` throw.
+ */
+export const listProviderStores = operation({
+  name: 'listProviderStores',
+  access: vectorStoreReader,
+  async run(scope: StoreScope, { sent, provider }: VectorStoreRequest): Promise<StoreAnswer> {
+    const caller = callerOf(scope);
+    const target = await targetOfStore(scope, { store: null, provider, storeId: '' });
+    const request = { action: 'list', method: 'GET', path: ['vector_stores'], search: sent.search } as const;
+    const call = await sendToStore(scope, target, { ...request, ...factsOf(sent) });
+    if (isAnyAdmin(caller) || isFailed(call)) return { call, bytes: null };
+    const { value } = await readAnswer(call, target);
+    const listed: readonly unknown[] = Array.isArray(value['data']) ? value['data'] : [];
+    const data = listed.filter((one) => {
+      const store = scope.platform.vectorStores.find(String(jsonObjectOf(one)['id']));
+      return store !== null && isListedFor(caller, store);
+    });
+    return { call, bytes: bytesOf({ ...value, data }) };
+  },
+});
+
+/**
+ * Creates a store at the default account of a provider and registers it for the caller's team. Throws NotFound for an
+ * unknown file, and what `targetOfStore` and the gateway's `forward` throw.
+ */
+export const createProviderStore = operation({
+  name: 'createProviderStore',
+  access: vectorStoreWriter,
+  async run(scope: StoreScope, { sent, provider }: VectorStoreRequest): Promise<StoreAnswer> {
+    const target = await targetOfStore(scope, { store: null, provider, storeId: '' });
+    const json = await withUpstreamFiles(scope, upstreamBody(sent.fields));
+    const request = { action: 'create', method: 'POST', path: ['vector_stores'], json } as const;
+    const call = await sendToStore(scope, target, { ...request, ...factsOf(sent) });
+    if (isFailed(call)) return { call, bytes: null };
+    const { value, bytes } = await readAnswer(call, target);
+    const { id, name } = value;
+    if (typeof id !== 'string' || id === '')
+      throw new UpstreamFailed('The answer of the provider has no id.', { provider, upstreamStatus: null });
+    await registerCreatedStore(scope, target, { id, name: typeof name === 'string' ? name : null });
+    return { call, bytes };
+  },
+});
+
+/** The body with ids of the provider in place of ids of the gateway. Throws NotFound and InvalidInput. */
+async function withUpstreamFiles(scope: StoreScope, body: JsonObject): Promise<JsonObject> {
+  const { file_ids: ids } = body;
+  if (ids === undefined || ids === null) return body;
+  if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string'))
+    throw new InvalidInput('file_ids must be a list of strings.', [], { field: 'file_ids' });
+  const upstreamIds = await Promise.all(ids.map((id: string) => upstreamFileId(scope, id)));
+  return { ...body, file_ids: upstreamIds };
+}
+
+/**
+ * Sends a request about one store to its provider. Throws Forbidden for a store that the caller may not use, NotFound
+ * for an unknown store or file, and what `targetOfStore` and the gateway's `forward` throw.
+ */
+export const readProviderStore = operation({
+  name: 'readProviderStore',
+  access: vectorStoreReader,
+  run: (scope: StoreScope, request: OneStoreRequest): Promise<StoreAnswer> => callStore(scope, request),
+});
+
+/** As `readProviderStore`, for requests that change the store. A deleted store is no longer registered. */
+export const changeProviderStore = operation({
+  name: 'changeProviderStore',
+  access: vectorStoreWriter,
+  async run(scope: StoreScope, request: OneStoreRequest): Promise<StoreAnswer> {
+    const { action, storeId } = request;
+    const store = scope.platform.vectorStores.find(storeId);
+    if (action === 'delete' && store?.isFromConfig === true)
+      throw new Conflict(`The vector store ${storeId} is in the configuration file. Remove it there first.`);
+    const answer = await callStore(scope, request);
+    const isGone = !isFailed(answer.call) || answer.call.exchange.status === GONE;
+    if (action === 'delete' && store !== null && isGone) await scope.platform.vectorStores.remove(storeId);
+    return answer;
+  },
+});
+
+/** Status of a provider that no longer has a store. */
+const GONE = 404;
+
+async function callStore(
+  scope: StoreScope,
+  { action, storeId, fileId, sent, provider }: OneStoreRequest,
+): Promise<StoreAnswer> {
+  const caller = callerOf(scope);
+  const store = scope.platform.vectorStores.find(storeId);
+  if (CHANGES_STORE.has(action)) assertMayChangeStore(caller, storeId, store);
+  else assertMayUseStore(caller, storeId, store);
+  if (store === null && WRITES.has(action) && caller.role !== 'proxy_admin') throw unknownStore(storeId);
+  const target = await targetOfStore(scope, { store, provider, storeId });
+  const file = fileId === null ? null : await fileInPath(scope, fileId);
+  const json = WITH_BODY.has(action) ? await storeBody(scope, action, sent.fields) : undefined;
+  const path = pathOf(storeId, action, file?.upstreamId ?? '');
+  const method = sent.method;
+  const request = { action, method, path, search: sent.search, ...(json === undefined ? {} : { json }) };
+  const call = await sendToStore(scope, target, { ...request, ...factsOf(sent) });
+  const ownId = file?.ownId ?? (action === 'addFile' ? nullIfBlank(String(sent.fields['file_id'] ?? '')) : null);
+  if (ownId === null || action === 'readFile' || isFailed(call)) return { call, bytes: null };
+  return { call, bytes: await withOwnFileId(call, target, ownId) };
+}
+
+/** A file in a path. An id that the gateway does not know is that of a file of the store at its provider. */
+async function fileInPath(scope: StoreScope, id: string) {
+  const known = await scope.platform.stores.upstreamObjects.find(id);
+  return known === null ? { upstreamId: id, ownId: null } : { upstreamId: await upstreamFileId(scope, id), ownId: id };
+}
+
+/** The answer about a file, with the id that the caller sent. */
+async function withOwnFileId(call: GatewayCall, target: StoreTarget, id: string): Promise<Uint8Array> {
+  const { value, bytes } = await readAnswer(call, target);
+  return typeof value['id'] === 'string' ? bytesOf({ ...value, id }) : bytes;
+}
+
+async function storeBody(scope: StoreScope, action: StoreAction, fields: JsonObject): Promise<JsonObject> {
+  const body = upstreamBody(fields);
+  if (action !== 'addFile') return body;
+  const { file_id: id } = body;
+  if (typeof id !== 'string' || id === '')
+    throw new InvalidInput('file_id must be a string.', [], { field: 'file_id' });
+  return { ...body, file_id: await upstreamFileId(scope, id) };
+}
+
+function pathOf(storeId: string, action: StoreAction, fileId: string): readonly string[] {
+  const store = ['vector_stores', storeId];
+  switch (action) {
+    case 'search':
+      return [...store, 'search'];
+    case 'listFiles':
+    case 'addFile':
+      return [...store, 'files'];
+    case 'getFile':
+    case 'updateFile':
+    case 'removeFile':
+      return [...store, 'files', fileId];
+    case 'readFile':
+      return [...store, 'files', fileId, 'content'];
+    default:
+      return store;
+  }
+}

@@ -1,0 +1,125 @@
+import { InvalidInput } from '../errors.ts';
+import { isJsonObject, type JsonObject } from '../json-object.ts';
+import { STORE_PROVIDERS } from '../vector-stores/store-action.ts';
+import type { VectorStore } from '../vector-stores/vector-store.ts';
+
+/** A file to ingest, as it was sent. */
+export interface SentFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/** A request to ingest one file. Null members were not sent. */
+export interface IngestDraft {
+  readonly file: SentFile | null;
+  readonly fileUrl: string | null;
+  readonly fileId: string | null;
+  /** `ingest_options`; null when it is no object. */
+  readonly options: JsonObject | null;
+}
+
+/** Result of a pipeline. A failed pipeline is a result, too. */
+export interface Ingested {
+  readonly id: string;
+  readonly status: 'completed' | 'in_progress' | 'failed';
+  /** Empty where the pipeline failed. */
+  readonly vectorStoreId: string;
+  readonly fileId: string | null;
+  /** Why the pipeline failed; null when it did not. */
+  readonly error: string | null;
+}
+
+/** Options of one upload. Other members of `vector_store` are ignored for a registered store. */
+export interface UploadOptions {
+  readonly storeName: string | null;
+  /** In the format of OpenAI; null for the default of the provider. */
+  readonly chunking: JsonObject | null;
+  /** Attributes of the file at the provider; null for none. */
+  readonly attributes: JsonObject | null;
+  readonly waits: boolean;
+  readonly timeoutSeconds: number;
+}
+
+/** Members of `vector_store` that name an account or an address. Only a registered store has them. */
+const ACCOUNT_MEMBERS =
+  /^(api_key|api_base|base_url|api_version|litellm_credential_name|organization|extra_headers|headers)$|credential|secret|token|^aws_|^vertex_|password/i;
+
+/** The first member of a map that names an account or an address; null for none. */
+export const accountMember = (members: JsonObject): string | null =>
+  Object.keys(members).find((name) => ACCOUNT_MEMBERS.test(name)) ?? null;
+
+/** Throws InvalidInput for a request without a file, and without the options of a store. */
+export function storeOptionsOf({ file, fileUrl, fileId, options }: IngestDraft): JsonObject {
+  if (file === null && fileUrl === null && fileId === null)
+    throw new InvalidInput('Must provide file, file_url, or file_id');
+  const store = options?.['vector_store'];
+  if (!isJsonObject(store)) throw new InvalidInput('ingest_options must contain vector_store');
+  if (fileUrl !== null)
+    throw new InvalidInput('file_url is not supported here: send the content of the file, or a file_id.');
+  return store;
+}
+
+/** Provider of an ingest: that of the registered store, else the named one. Throws InvalidInput for an unsupported one. */
+export function ingestProvider(options: JsonObject, store: VectorStore | null): string {
+  const named = options['custom_llm_provider'] ?? 'openai';
+  const provider = store?.provider ?? (typeof named === 'string' ? named : '');
+  if (STORE_PROVIDERS.includes(provider)) return provider;
+  const supported = STORE_PROVIDERS.join(', ');
+  throw new InvalidInput(
+    `Provider '${provider}' is not supported for RAG ingestion. Supported providers: ${supported}`,
+    [],
+  );
+}
+
+const DEFAULT_TIMEOUT_SECONDS = 300;
+const MAX_TIMEOUT_SECONDS = 600;
+
+/** The options that survive from the caller. Throws InvalidInput for one of a wrong type. */
+export function uploadOptionsOf(options: JsonObject, store: JsonObject): UploadOptions {
+  const { name = null } = options;
+  if (name !== null && typeof name !== 'string') throw invalid('ingest_options.name', 'a string');
+  const waits = store['wait_for_ingestion'] ?? true;
+  if (typeof waits !== 'boolean') throw invalid('wait_for_ingestion', 'a boolean');
+  const timeoutSeconds = store['ingestion_timeout'] ?? DEFAULT_TIMEOUT_SECONDS;
+  if (typeof timeoutSeconds !== 'number' || timeoutSeconds <= 0)
+    throw invalid('ingestion_timeout', 'a number of seconds above 0');
+  return {
+    storeName: name,
+    chunking: chunkingOf(options['chunking_strategy'] ?? null),
+    attributes: attributesOf(store),
+    waits,
+    timeoutSeconds: Math.min(timeoutSeconds, MAX_TIMEOUT_SECONDS),
+  };
+}
+
+function attributesOf({ custom_metadata: metadata = null, file_description: description = null }: JsonObject) {
+  if (metadata !== null && !isJsonObject(metadata)) throw invalid('custom_metadata', 'an object');
+  if (description !== null && typeof description !== 'string') throw invalid('file_description', 'a string');
+  const attributes = { ...metadata, ...(description === null ? {} : { file_description: description }) };
+  return Object.keys(attributes).length === 0 ? null : attributes;
+}
+
+/** Bounds of OpenAI, in tokens. */
+const MIN_CHUNK = 100;
+const MAX_CHUNK = 4096;
+const DEFAULT_CHUNK = 800;
+
+/** Chunking in the format of OpenAI. Sizes of the reference's format are taken as tokens. Throws InvalidInput. */
+function chunkingOf(strategy: unknown): JsonObject | null {
+  if (strategy === null) return null;
+  if (!isJsonObject(strategy)) throw invalid('chunking_strategy', 'an object');
+  if (typeof strategy['type'] === 'string') return strategy;
+  const { chunk_size: size = null, chunk_overlap: overlap = null } = strategy;
+  if (size === null && overlap === null) return null;
+  const chunk = size ?? DEFAULT_CHUNK;
+  if (!Number.isInteger(chunk) || Number(chunk) < MIN_CHUNK || Number(chunk) > MAX_CHUNK)
+    throw invalid('chunking_strategy.chunk_size', `a whole number from ${MIN_CHUNK} to ${MAX_CHUNK}`);
+  const most = Math.floor(Number(chunk) / 2);
+  const shared = overlap ?? Math.min(most, DEFAULT_CHUNK / 2);
+  if (!Number.isInteger(shared) || Number(shared) < 0 || Number(shared) > most)
+    throw invalid('chunking_strategy.chunk_overlap', 'a whole number up to half of chunk_size');
+  return { type: 'static', static: { max_chunk_size_tokens: chunk, chunk_overlap_tokens: shared } };
+}
+
+const invalid = (member: string, expected: string): InvalidInput =>
+  new InvalidInput(`${member} must be ${expected}.`, []);

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
+import type { VectorStore } from '../../domain/vector-stores/vector-store.ts';
+import type { ConfigDocument } from './config-document.ts';
+import type { ConfigFault } from './config-fault.ts';
+import { nearestOf } from './nearest-name.ts';
+
+/** Section of the registered stores in the file. */
+const SECTION = 'vector_store_registry';
+
+const text = z.string().min(1);
+
+/** One registered store of the file. */
+export const vectorStoreEntry = z.looseObject({
+  vector_store_name: text.nullish(),
+  litellm_params: z.looseObject({
+    vector_store_id: text,
+    custom_llm_provider: text,
+    vector_store_description: z.string().nullish(),
+    vector_store_metadata: z.record(z.string(), z.unknown()).nullish(),
+    litellm_credential_name: text.nullish(),
+    api_base: text.nullish(),
+    api_key: text.nullish(),
+  }),
+});
+
+type Entry = z.infer<typeof vectorStoreEntry>;
+
+const MEMBERS = Object.keys(vectorStoreEntry.shape);
+
+/** Parameters that are members of a registered store. */
+const OWN_PARAMS = [
+  'vector_store_id',
+  'custom_llm_provider',
+  'vector_store_description',
+  'vector_store_metadata',
+  'litellm_credential_name',
+];
+
+interface VectorStoreReading {
+  /** A wrong value, which stops the start. */
+  readonly fault: (fault: ConfigFault) => void;
+  /** A value without an effect, which stops the start only where the configuration is strict. */
+  readonly faultIfStrict: (fault: ConfigFault) => void;
+}
+
+/** The stores of the file; empty when one has a wrong value. `fault` receives each wrong value. */
+export function readVectorStores(
+  document: ConfigDocument,
+  { fault, faultIfStrict }: VectorStoreReading,
+): readonly VectorStore[] {
+  const at = (path: readonly (string | number)[], message: string): ConfigFault => {
+    const place = [SECTION, ...path];
+    return { ...document.placeOf(place), key: place.join('.'), message };
+  };
+  const section = document.content[SECTION];
+  const isOff = section === undefined || section === null || section === false || section === '';
+  const parsed = z.array(vectorStoreEntry).safeParse(isOff ? [] : section);
+  if (!parsed.success) {
+    for (const { path, message } of parsed.error.issues) {
+      const one = at(
+        path.map((part) => (typeof part === 'symbol' ? part.toString() : part)),
+        message,
+      );
+      // A reference to an unset variable is reported already.
+      if (!document.faults.some(({ key }) => key === one.key)) fault(one);
+    }
+    return [];
+  }
+  const ids = new Set<string>();
+  const declared = document.declared[SECTION];
+  let isRefused = false;
+  const stores = parsed.data.map((entry, index) => {
+    for (const name of Object.keys(entry))
+      if (!MEMBERS.includes(name)) faultIfStrict(at([index, name], unknownMember(name)));
+    const { vector_store_id: id } = entry.litellm_params;
+    if (ids.has(id)) {
+      isRefused = true;
+      fault(at([index, 'litellm_params', 'vector_store_id'], 'is the id of another vector store, too'));
+    }
+    ids.add(id);
+    return storeOf(entry, Array.isArray(declared) ? (declared[index] as Entry) : entry);
+  });
+  return isRefused ? [] : stores;
+}
+
+/** A store of the file. Its params are as written: references stay unresolved, so that no list shows a variable. */
+function storeOf({ vector_store_name: name, litellm_params: params }: Entry, declared: Entry): VectorStore {
+  return {
+    id: params.vector_store_id,
+    provider: params.custom_llm_provider,
+    name: name ?? null,
+    description: params.vector_store_description ?? null,
+    metadata: params.vector_store_metadata ?? null,
+    credentialName: params.litellm_credential_name ?? null,
+    params: furtherParams(isJsonObject(declared.litellm_params) ? declared.litellm_params : params),
+    teamId: null,
+    userId: null,
+    isFromConfig: true,
+    createdAt: null,
+    updatedAt: null,
+  };
+}
+
+const furtherParams = (params: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(params).filter(([name]) => !OWN_PARAMS.includes(name)));
+
+function unknownMember(name: string): string {
+  const nearest = nearestOf(name, MEMBERS);
+  return nearest === null ? 'has no effect' : `is not a known setting; did you mean ${nearest}?`;
+}

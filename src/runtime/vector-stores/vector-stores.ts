@@ -1,0 +1,112 @@
+import { REDACTED } from '../../domain/settings/redaction.ts';
+import { Conflict } from '../../domain/errors.ts';
+import type { ParamReader } from '../../domain/guardrails/guardrails.ts';
+import {
+  FileOwnedStore,
+  newVectorStore,
+  type OpenVectorStore,
+  patchedVectorStore,
+  storeExists,
+  type StoredVectorStore,
+  type VectorStore,
+  type VectorStores,
+  type VectorStoreStore,
+} from '../../domain/vector-stores/vector-store.ts';
+import { type Cipher, cipherFor, type Secrets } from '../credentials/encryption.ts';
+import { createJsonSealer } from '../credentials/json-sealer.ts';
+
+interface VectorStoreOptions {
+  /** Stores of the configuration file. */
+  readonly configured: readonly VectorStore[];
+  readonly readParams: ParamReader;
+  readonly store: VectorStoreStore;
+  /** Secrets from which the encryption keys for stored params are derived. */
+  readonly salt: Secrets;
+  readonly log: { warn(facts: object, event: string): void };
+}
+
+/** Registered stores in memory over their rows. */
+export function createVectorStores({ configured, readParams, store, salt, log }: VectorStoreOptions): VectorStores {
+  const sealer = createJsonSealer<VectorStore['params']>(vectorStoreCipher(salt));
+  const warned = new Set<string>();
+  let fromFile: readonly VectorStore[] = configured;
+  let stored: readonly VectorStore[] = [];
+  /** Number of reads that were started. */
+  let startedReads = 0;
+  /** Number of the read whose result is in use. An older read never replaces a newer one. */
+  let readInUse = 0;
+
+  function load({ sealed, createdBy: _by, updatedBy: _updatedBy, ...row }: StoredVectorStore): VectorStore {
+    const params = sealer.open(row.id, sealed);
+    if (params === null && !warned.has(row.id)) {
+      warned.add(row.id);
+      log.warn({ id: row.id }, 'A vector store has no parameters: they were encrypted with another salt key.');
+    }
+    return { ...row, params: params ?? {}, isFromConfig: false };
+  }
+
+  const sealedRow = ({ params, ...row }: OpenVectorStore): StoredVectorStore => ({
+    ...row,
+    sealed: sealer.seal(row.id, params),
+  });
+
+  async function refresh(): Promise<void> {
+    startedReads += 1;
+    const readNumber = startedReads;
+    const rows = await store.all(null);
+    if (readNumber < readInUse) return;
+    readInUse = readNumber;
+    stored = rows.map(load);
+  }
+
+  const ofFile = (id: string): VectorStore | undefined => fromFile.find((one) => one.id === id);
+
+  /** Throws FileOwnedStore for a store of the configuration file. */
+  function assertNotOfFile(id: string): void {
+    if (ofFile(id) !== undefined) throw new FileOwnedStore(id);
+  }
+
+  return {
+    list: () => [...fromFile, ...stored.filter(({ id }) => ofFile(id) === undefined)],
+    find(id) {
+      const found = ofFile(id) ?? stored.find((one) => one.id === id);
+      return found === undefined ? null : { ...found, params: readParams(found.params) };
+    },
+    async add(draft, by) {
+      if (ofFile(draft.id) !== undefined) throw storeExists(draft.id);
+      const row = sealedRow(newVectorStore(draft, by));
+      await store.add(row);
+      await refresh();
+      return load(row);
+    },
+    async change(id, patch, by) {
+      assertNotOfFile(id);
+      const changed = await store.change(id, (row) => {
+        const { sealed, ...rest } = row;
+        const params = sealer.open(id, sealed);
+        const isReplaced = patch.params !== undefined && !JSON.stringify(patch.params).includes(`"${REDACTED}"`);
+        // Without the stored params, a patch would lose them.
+        if (params === null && !isReplaced)
+          throw new Conflict(
+            'The parameters of this vector store were encrypted with another salt key. Send all of them, with secrets.',
+          );
+        return sealedRow(patchedVectorStore({ ...rest, params: params ?? {} }, patch, by));
+      });
+      await refresh();
+      return changed === null ? null : load(changed.after);
+    },
+    async remove(id) {
+      assertNotOfFile(id);
+      const [removed] = await store.remove([id]);
+      await refresh();
+      return removed === undefined ? null : load(removed);
+    },
+    configure(next) {
+      fromFile = next;
+    },
+    refresh,
+  };
+}
+
+/** Encrypts the parameters of registered stores. */
+export const vectorStoreCipher = (salt: Secrets): Cipher => cipherFor(salt, 'vector stores');
