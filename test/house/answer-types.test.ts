@@ -50,6 +50,7 @@ const NOT_COMPARED = [
   'messages.create',
   'metrics.read',
   'moderations.create',
+  'rag.query',
   'rerank.create',
   'responses.cancel',
   'responses.compact',

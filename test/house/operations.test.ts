@@ -53,6 +53,7 @@ const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   signOut: 'it ends the session of the caller',
   askForIde: 'a model call: the reference lets every key call models',
   callModel: 'a model call',
+  queryRag: 'a search and a model call',
   callEndpoint: 'a forwarded call, paid by the caller: the reference lets every key make it',
   callProvider: 'a forwarded call, paid by the caller',
   callUnconfigured: 'a forwarded call, paid by the caller',

@@ -44,6 +44,9 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
     'other_routes: test_connection bad',
     'other_routes: cache delete',
     'other_routes: cache delete none',
+    'other_routes: GET /v1/vector_stores/nope',
+    'other_routes: vs search',
+    'other_routes: vector_stores create none',
   ],
   nativeBodies: [
     'inference: messages malformed',

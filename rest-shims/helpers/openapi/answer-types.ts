@@ -8,6 +8,7 @@ import { PROCESS_ANSWERS } from './answer-types/process.ts';
 import { OTHER_TYPES } from './answer-types/shared.ts';
 import { OWNER_TYPES } from './answer-types/shared-owners.ts';
 import { SPEND_ANSWERS } from './answer-types/spend.ts';
+import { VECTOR_STORE_ANSWERS } from './answer-types/vector-stores.ts';
 import type { JsonSchema } from '../http/schema.ts';
 import { schemaFrom } from '../http/type-notation.ts';
 
@@ -20,6 +21,7 @@ export const ANSWER_TYPES: AnswerTypes = {
   ...CALLBACK_ANSWERS,
   ...A2A_AGENT_ANSWERS,
   ...GUARDRAIL_USE_ANSWERS,
+  ...VECTOR_STORE_ANSWERS,
 };
 
 /** Schemas of the components that answers refer to. */

@@ -1,10 +1,12 @@
 import { OWNER_DESCRIPTIONS } from './owner-descriptions.ts';
+import { VECTOR_STORE_DESCRIPTIONS } from './vector-store-descriptions.ts';
 import { GROUP_DESCRIPTIONS } from './setting-group-descriptions.ts';
 
 /** One-line descriptions of all route rows. `test/unit/http/docs-examples.test.ts` fails for a row without one. */
 export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   ...GROUP_DESCRIPTIONS,
   ...OWNER_DESCRIPTIONS,
+  ...VECTOR_STORE_DESCRIPTIONS,
   'allowedAddresses.add': 'Add an address or a CIDR block to the allowed client addresses.',
   'allowedAddresses.delete': 'Remove an address or a CIDR block from the allowed client addresses.',
   'allowedAddresses.list': 'List the allowed client addresses.',

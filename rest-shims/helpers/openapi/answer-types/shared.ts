@@ -189,6 +189,12 @@ export const OTHER_TYPES: Readonly<Record<string, string>> = {
     team_id: string | null, created_at: string | null, updated_at: string | null, status: string,
     submitted_at: string | null, reviewed_at: string | null }
   `,
+  VectorStore: `
+    { vector_store_id: string, custom_llm_provider: string, vector_store_name: string | null,
+    vector_store_description: string | null, vector_store_metadata: object | null, created_at: string | null,
+    updated_at: string | null, litellm_credential_name: string | null, litellm_params: object,
+    team_id: string | null, user_id: string | null }
+  `,
   PassThroughEndpoint: `
     { id: string, path: string, target: string, headers: object, default_query_params: object,
     include_subpath: boolean, cost_per_request: number, timeout: number | null, auth: boolean,

@@ -1,0 +1,22 @@
+/** One-line descriptions of route rows about vector stores. */
+export const VECTOR_STORE_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  'providerStores.create': 'Create a vector store at a provider, and register it for the team of the key.',
+  'providerStores.delete': 'Delete a vector store at its provider.',
+  'providerStores.get': 'Read a vector store at its provider.',
+  'providerStores.list': 'List the vector stores of an account.',
+  'providerStores.search': 'Search a vector store.',
+  'providerStores.update': 'Change a vector store at its provider.',
+  'rag.ingest': 'Add a file to a vector store, and wait until it is searchable.',
+  'rag.query': 'Answer a question with the texts of a vector store.',
+  'storeFiles.content': 'Read the texts of a file of a vector store.',
+  'storeFiles.create': 'Add a file to a vector store.',
+  'storeFiles.delete': 'Remove a file from a vector store.',
+  'storeFiles.get': 'Read the state of a file of a vector store.',
+  'storeFiles.list': 'List the files of a vector store.',
+  'storeFiles.update': 'Change the attributes of a file of a vector store.',
+  'vectorStores.create': 'Register a vector store of a provider.',
+  'vectorStores.delete': 'Remove the registration of a vector store.',
+  'vectorStores.get': 'Read a registered vector store.',
+  'vectorStores.list': 'List registered vector stores.',
+  'vectorStores.update': 'Change the registration of a vector store.',
+};
