@@ -154,7 +154,9 @@ export type AuditNoun =
   /** Mappings of claim values of signed tokens to keys. */
   | 'TOKEN_MAPPING'
   /** Users. */
-  | 'USER';
+  | 'USER'
+  /** Registered vector stores, without their parameters. */
+  | 'VECTOR_STORE';
 
 /** What happened to a budget. */
 export type BudgetAlertKind =
@@ -1609,6 +1611,7 @@ export type NodeQuery = { node:
     | NodeFacts_Trace_Fragment
     | NodeFacts_TracingKey_Fragment
     | NodeFacts_User_Fragment
+    | NodeFacts_VectorStore_Fragment
     | NodeFacts_VirtualKey_Fragment
    | null };
 
@@ -1650,6 +1653,7 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_Trace_Fragment
     | NodeFacts_TracingKey_Fragment
     | NodeFacts_User_Fragment
+    | NodeFacts_VectorStore_Fragment
     | NodeFacts_VirtualKey_Fragment
    | null> };
 
@@ -1727,6 +1731,8 @@ type NodeFacts_TracingKey_Fragment = { __typename: 'TracingKey', id: string };
 
 type NodeFacts_User_Fragment = { __typename: 'User', id: string };
 
+type NodeFacts_VectorStore_Fragment = { __typename: 'VectorStore', id: string };
+
 type NodeFacts_VirtualKey_Fragment = { __typename: 'VirtualKey', hash: string, id: string };
 
 export type NodeFactsFragment =
@@ -1762,6 +1768,7 @@ export type NodeFactsFragment =
   | NodeFacts_Trace_Fragment
   | NodeFacts_TracingKey_Fragment
   | NodeFacts_User_Fragment
+  | NodeFacts_VectorStore_Fragment
   | NodeFacts_VirtualKey_Fragment
 ;
 
@@ -1967,6 +1974,7 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'Trace' }
     | { __typename: 'TracingKey' }
     | { __typename: 'User' }
+    | { __typename: 'VectorStore' }
     | { __typename: 'VirtualKey' }
    | null };
 
