@@ -23,11 +23,11 @@ import {
 import { checkedUpload } from '../src/domain/rag/upload.ts';
 import { assertMayUseStore } from '../src/domain/vector-stores/store-rights.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
-import { vectorStoreReader, vectorStoreWriter } from './operation/access.ts';
-import { runIngest } from './operation/ingest-pipeline.ts';
+import { type IngestSource, runIngest } from './operation/ingest-pipeline.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { Scope } from './operation/scope.ts';
 import { askStore, targetOfStore, upstreamFileId } from './operation/vector-store-calls.ts';
+import { vectorStoreReader, vectorStoreWriter } from './operation/vector-store-access.ts';
 import type { RagPlatform } from './operation/vector-store-platform.ts';
 
 type RagScope = Scope<RagPlatform>;
@@ -55,12 +55,12 @@ export const ingestFile = operation({
     const upload = uploadOptionsOf(options, named);
     const { file, fileId } = draft;
     if (file === null && sentId === null) throw new InvalidInput('file_id needs a vector_store_id.');
-    const source =
+    const source: IngestSource =
       file === null
         ? { kind: 'stored', id: await upstreamFileId(scope, fileId ?? ''), ownId: fileId ?? '' }
         : { kind: 'sent', file: checkedUpload(file) };
     const target = await targetOfStore(scope, { store, provider, storeId: sentId ?? '' });
-    return await runIngest(scope, target, { source: source as Parameters<typeof runIngest>[2]['source'], upload });
+    return await runIngest(scope, target, { source, upload });
   },
 });
 

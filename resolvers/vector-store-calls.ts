@@ -1,6 +1,5 @@
 import { Conflict, InvalidInput, UpstreamFailed } from '../src/domain/errors.ts';
 import { jsonObjectOf, type JsonObject } from '../src/domain/json-object.ts';
-import { nullIfBlank } from '../src/domain/optional-text.ts';
 import type { SentRequest } from '../src/domain/pass-through/sent-request.ts';
 import type { StoreAction } from '../src/domain/vector-stores/store-action.ts';
 import {
@@ -10,7 +9,7 @@ import {
   unknownStore,
 } from '../src/domain/vector-stores/store-rights.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
-import { isAnyAdmin, vectorStoreReader, vectorStoreWriter } from './operation/access.ts';
+import { isAnyAdmin } from './operation/access.ts';
 import { registerCreatedStore } from './operation/created-store.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { Scope } from './operation/scope.ts';
@@ -22,6 +21,7 @@ import {
   targetOfStore,
   upstreamFileId,
 } from './operation/vector-store-calls.ts';
+import { vectorStoreReader, vectorStoreWriter } from './operation/vector-store-access.ts';
 import type { VectorStorePlatform } from './operation/vector-store-platform.ts';
 
 type StoreScope = Scope<VectorStorePlatform>;
@@ -53,10 +53,16 @@ const CHANGES_STORE: ReadonlySet<StoreAction> = new Set(['update', 'delete']);
 const WITH_BODY: ReadonlySet<StoreAction> = new Set(['update', 'search', 'addFile', 'updateFile']);
 
 /** Members of a body that are for the gateway. */
-const GATEWAY_MEMBERS = ['custom_llm_provider', 'litellm_metadata', 'litellm_credential_name', 'api_key', 'api_base'];
+const GATEWAY_MEMBERS = new Set([
+  'custom_llm_provider',
+  'litellm_metadata',
+  'litellm_credential_name',
+  'api_key',
+  'api_base',
+]);
 
 const upstreamBody = (fields: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(fields).filter(([name]) => !GATEWAY_MEMBERS.includes(name)));
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !GATEWAY_MEMBERS.has(name)));
 
 const factsOf = ({ callId, parent, labels, userAgent }: SentRequest) => ({
   callId,
@@ -123,8 +129,8 @@ async function withUpstreamFiles(scope: StoreScope, body: JsonObject): Promise<J
 }
 
 /**
- * Sends a request about one store to its provider. Throws Forbidden for a store that the caller may not use, NotFound
- * for an unknown store or file, and what `targetOfStore` and the gateway's `forward` throw.
+ * Sends a request about one store to its provider. Throws Forbidden for a store that the caller may not use. Throws
+ * NotFound for an unknown store or file, and what `targetOfStore` and the gateway's `forward` throw.
  */
 export const readProviderStore = operation({
   name: 'readProviderStore',
@@ -167,7 +173,8 @@ async function callStore(
   const method = sent.method;
   const request = { action, method, path, search: sent.search, ...(json === undefined ? {} : { json }) };
   const call = await sendToStore(scope, target, { ...request, ...factsOf(sent) });
-  const ownId = file?.ownId ?? (action === 'addFile' ? nullIfBlank(String(sent.fields['file_id'] ?? '')) : null);
+  const { file_id: added } = sent.fields;
+  const ownId = file?.ownId ?? (action === 'addFile' && typeof added === 'string' ? added : null);
   if (ownId === null || action === 'readFile' || isFailed(call)) return { call, bytes: null };
   return { call, bytes: await withOwnFileId(call, target, ownId) };
 }
@@ -193,21 +200,20 @@ async function storeBody(scope: StoreScope, action: StoreAction, fields: JsonObj
   return { ...body, file_id: await upstreamFileId(scope, id) };
 }
 
-function pathOf(storeId: string, action: StoreAction, fileId: string): readonly string[] {
+function pathOf(storeId: string, action: OneStoreRequest['action'], fileId: string): readonly string[] {
   const store = ['vector_stores', storeId];
-  switch (action) {
-    case 'search':
-      return [...store, 'search'];
-    case 'listFiles':
-    case 'addFile':
-      return [...store, 'files'];
-    case 'getFile':
-    case 'updateFile':
-    case 'removeFile':
-      return [...store, 'files', fileId];
-    case 'readFile':
-      return [...store, 'files', fileId, 'content'];
-    default:
-      return store;
-  }
+  const file = [...store, 'files', fileId];
+  const paths: Readonly<Record<OneStoreRequest['action'], readonly string[]>> = {
+    get: store,
+    update: store,
+    delete: store,
+    search: [...store, 'search'],
+    listFiles: [...store, 'files'],
+    addFile: [...store, 'files'],
+    getFile: file,
+    updateFile: file,
+    removeFile: file,
+    readFile: [...file, 'content'],
+  };
+  return paths[action];
 }

@@ -9,10 +9,11 @@ import {
 } from '../src/domain/vector-stores/vector-store.ts';
 import { DEFAULT_USER_ID } from '../src/domain/users/user.ts';
 import { nullIfBlank } from '../src/domain/optional-text.ts';
-import { isAnyAdmin, system, vectorStoreAdmin, vectorStoreReader } from './operation/access.ts';
+import { isAnyAdmin, system } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { Scope } from './operation/scope.ts';
+import { vectorStoreAdmin, vectorStoreReader } from './operation/vector-store-access.ts';
 import type { VectorStorePlatform } from './operation/vector-store-platform.ts';
 
 type StoreScope = Scope<Pick<VectorStorePlatform, 'vectorStores' | 'clock'>>;
@@ -48,7 +49,9 @@ export const getVectorStore = operation({
   },
 });
 
-/** Registers a store of a provider. Nothing is created there. Throws Conflict when its id is taken, and InvalidInput. */
+/**
+ * Registers a store of a provider. Nothing is created there. Throws Conflict when its id is taken, and InvalidInput.
+ */
 export const createVectorStore = operation({
   name: 'createVectorStore',
   access: vectorStoreAdmin,

@@ -944,6 +944,23 @@ CREATE TABLE "token_key" (
 CREATE INDEX "token_key_user_id_index" on "token_key" ("user_id");
 CREATE INDEX "token_key_organization_id_index" on "token_key" ("organization_id");
 CREATE INDEX "token_key_team_id_user_id_index" on "token_key" ("team_id", "user_id");
+CREATE TABLE "vector_store" (
+        "id" text not null primary key,
+        "provider" text not null,
+        "name" text null,
+        "description" text null,
+        "metadata" json null,
+        "credential_name" text null,
+        "sealed" text not null,
+        "team_id" text null,
+        "user_id" text null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE INDEX "vector_store_created_at_id_index" on "vector_store" ("created_at", "id");
 insert into "schema_migration" ("name") values
 ('Migration20261121000000_foundation'),
 ('Migration20261121010000_catalog_releases'),
@@ -1002,4 +1019,5 @@ insert into "schema_migration" ("name") values
 ('Migration20261124214724_member_spend'),
 ('Migration20261124232345_token_mappings'),
 ('Migration20261129124554_batch_user'),
-('Migration20261129134834_token_keys');
+('Migration20261129134834_token_keys'),
+('Migration20261130101500_vector_stores');

@@ -162,6 +162,9 @@ const CLOSED_TO_ADMINS: readonly string[] = [
   'interactions.get',
   'interactions.delete',
   'interactions.cancel',
+  // No provider has a credential.
+  ...['list', 'create', 'get', 'update', 'delete', 'search'].map((verb) => `providerStores.${verb}`),
+  ...['list', 'create', 'get', 'update', 'delete', 'content'].map((verb) => `storeFiles.${verb}`),
   // No provider has a credential, and the Gemini routes read another header.
   ...['forwarded', 'forwardedGemini', 'codingAgents'].flatMap((noun) =>
     ['get', 'post', 'put', 'patch', 'delete'].map((verb) => `${noun}.${verb}`),

@@ -110,6 +110,7 @@ for (const engine of ENGINES)
         'traces (view)',
         'upstream_object',
         'user_account',
+        'vector_store',
         'virtual_key',
       ]);
       await migrator.down({ to: 0 });

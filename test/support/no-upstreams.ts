@@ -40,7 +40,7 @@ export const NO_ENDPOINTS: PassThroughEndpoints = {
 };
 
 /** Guardrails of a server that has none. */
-export const NO_GUARDRAILS: Guardrails = {
+const NO_GUARDRAILS: Guardrails = {
   definitions: () => [],
   list: () => [],
   add: refuse,
@@ -68,7 +68,7 @@ export const NO_AGENTS: Pick<A2aPlatform, 'a2aAgents' | 'agentSessions' | 'killS
 };
 
 /** Vector stores of a server that has none. */
-export const NO_VECTOR_STORES: VectorStores = {
+const NO_VECTOR_STORES: VectorStores = {
   list: () => [],
   find: () => null,
   add: refuse,
@@ -77,6 +77,9 @@ export const NO_VECTOR_STORES: VectorStores = {
   configure: refuse,
   refresh: async () => {},
 };
+
+/** Definitions of a server that has none. */
+export const NO_DEFINITIONS = { guardrails: NO_GUARDRAILS, vectorStores: NO_VECTOR_STORES };
 
 /** Load of a process without requests and without external services. */
 export const NO_LOAD = {

@@ -59,7 +59,7 @@ export function storeOptionsOf({ file, fileUrl, fileId, options }: IngestDraft):
   return store;
 }
 
-/** Provider of an ingest: that of the registered store, else the named one. Throws InvalidInput for an unsupported one. */
+/** Provider of an ingest: that of the registered store, else the named one. Throws InvalidInput for another one. */
 export function ingestProvider(options: JsonObject, store: VectorStore | null): string {
   const named = options['custom_llm_provider'] ?? 'openai';
   const provider = store?.provider ?? (typeof named === 'string' ? named : '');

@@ -27,7 +27,7 @@ export interface Retrieval {
 }
 
 /** Reranking of the results of a search. */
-export interface Rerank {
+interface Rerank {
   readonly model: string;
   readonly topN: number;
 }

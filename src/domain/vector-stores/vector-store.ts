@@ -12,7 +12,7 @@ export interface VectorStore {
   readonly name: string | null;
   readonly description: string | null;
   readonly metadata: JsonObject | null;
-  /** Name of the stored credential with the account at the provider. Null for the account in `params`, or the default one. */
+  /** Name of the stored credential with the account at the provider. Null: that of `params`, or the default one. */
   readonly credentialName: string | null;
   /** Address, account and settings of the provider, secrets included. */
   readonly params: JsonObject;
@@ -43,7 +43,7 @@ export type OpenVectorStore = Omit<StoredVectorStore, 'sealed'> & Pick<VectorSto
 /** A store to register. */
 export type VectorStoreDraft = Pick<VectorStore, OpenMembers | 'params'>;
 
-/** Changes to a registered store. An absent member is unchanged. A redacted secret in `params` keeps its stored value. */
+/** Changes to a registered store. An absent member is unchanged. A redacted secret in `params` keeps its value. */
 export type VectorStorePatch = Partial<
   Pick<VectorStore, 'provider' | 'name' | 'description' | 'metadata' | 'credentialName' | 'params' | 'teamId'>
 >;

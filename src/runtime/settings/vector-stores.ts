@@ -29,13 +29,13 @@ type Entry = z.infer<typeof vectorStoreEntry>;
 const MEMBERS = Object.keys(vectorStoreEntry.shape);
 
 /** Parameters that are members of a registered store. */
-const OWN_PARAMS = [
+const OWN_PARAMS = new Set([
   'vector_store_id',
   'custom_llm_provider',
   'vector_store_description',
   'vector_store_metadata',
   'litellm_credential_name',
-];
+]);
 
 interface VectorStoreReading {
   /** A wrong value, which stops the start. */
@@ -103,7 +103,7 @@ function storeOf({ vector_store_name: name, litellm_params: params }: Entry, dec
 }
 
 const furtherParams = (params: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(params).filter(([name]) => !OWN_PARAMS.includes(name)));
+  Object.fromEntries(Object.entries(params).filter(([name]) => !OWN_PARAMS.has(name)));
 
 function unknownMember(name: string): string {
   const nearest = nearestOf(name, MEMBERS);

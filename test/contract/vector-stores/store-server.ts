@@ -2,7 +2,7 @@ import { type TestApp, startApp } from '../../support/start-app.ts';
 import { STORE_KEY, startVectorStoreUpstream, type VectorStoreUpstream } from '../../support/vector-store-upstream.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
-export type Answer = readonly [status: number, body: unknown];
+type Answer = readonly [status: number, body: unknown];
 
 /** A server whose default account of OpenAI is at an upstream in memory. */
 export interface StoreServer {

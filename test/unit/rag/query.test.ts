@@ -14,7 +14,7 @@ import {
 const BODY = { model: 'm', messages: [{ role: 'user', content: 'q' }], retrieval_config: { vector_store_id: 'vs' } };
 
 describe('a query', () => {
-  it('reranks only where it says so', () => {
+  it('reranks only when enabled', () => {
     expect(retrievalOf(BODY).rerank).toBeNull();
     expect(retrievalOf({ ...BODY, rerank: { enabled: false } }).rerank).toBeNull();
     expect(retrievalOf({ ...BODY, rerank: { enabled: true, model: 'r' } }).rerank).toEqual({ model: 'r', topN: 5 });
