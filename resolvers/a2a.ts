@@ -61,7 +61,9 @@ function calledAgent(scope: A2aScope, idOrName: string): A2aAgent {
 function targetOf(agent: A2aAgent): string {
   const { custom_llm_provider: provider } = agent.params;
   if (typeof provider === 'string' && provider !== '' && !provider.startsWith('a2a'))
-    throw new Unsupported(`Agents of the provider '${provider}' are not served. Only agents that speak A2A are.`);
+    throw new Unsupported(
+      `Agents of the provider '${provider}' are not served. Only agents with the A2A protocol are.`,
+    );
   if (!agent.isReadable) throw new Unavailable(`The secrets of agent ${agent.id} cannot be decrypted.`, null);
   const url = agentUrl(agent.card);
   if (url === null) throw new Unavailable(`The card of agent ${agent.id} has no url.`, null);

@@ -151,7 +151,7 @@ export const cardOf = (url: string, version: '0.3' | '1.0' = '1.0') =>
         skills: [],
       };
 
-/** Starts an agent that speaks one version of the protocol. */
+/** Starts an agent that serves one version of the protocol. */
 export async function startAgent(version: '0.3' | '1.0' = '1.0'): Promise<TestAgent> {
   const requests: AgentRequest[] = [];
   const executor = new EchoExecutor();

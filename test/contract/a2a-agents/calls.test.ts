@@ -183,11 +183,11 @@ describe('messages to agents', () => {
     ]);
   });
 
-  it('a2a.call 400: for an agent that does not speak A2A', async () => {
+  it('a2a.call 400: for an agent of another provider', async () => {
     await createAgent('langgraph', { litellm_params: { custom_llm_provider: 'langgraph' } });
     expect(await ask('/a2a/langgraph', send('hi'))).toEqual([
       400,
-      rpcError(-32_000, "Agents of the provider 'langgraph' are not served. Only agents that speak A2A are."),
+      rpcError(-32_000, "Agents of the provider 'langgraph' are not served. Only agents with the A2A protocol are."),
     ]);
   });
 

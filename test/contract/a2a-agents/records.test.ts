@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { cardOf, startAgent, type TestAgent } from '../../support/a2a-agent.ts';
+import { startFaultServer } from '../../support/fault-server.ts';
 import { POLLING } from '../../support/polling.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { newTrace, spansIn } from '../inference/trace-spans.ts';
@@ -143,6 +144,37 @@ describe('records of messages', () => {
       callType: 'pass_through_endpoint',
       costUsd: '0',
     });
+  });
+});
+
+describe('an agent that fails during a call', () => {
+  it('a stream that breaks off ends with an error event', async () => {
+    const target = await startFaultServer();
+    target.answer((response, socket) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: {"jsonrpc":"2.0","id":"r1","result":{"kind":"task"}}\n\n', () => socket.destroy());
+    });
+    await createAgent('breaking', { agent_card_params: { url: target.url, protocolVersion: '0.3' } });
+    const answer = await post('/a2a/breaking', rpc('message/stream', message('hi')));
+    const events = (await answer.text()).split('\n\n').filter((event) => event.startsWith('data: '));
+    expect(events.map((event): unknown => JSON.parse(event.slice('data: '.length)))).toEqual([
+      { jsonrpc: '2.0', id: 'r1', result: { kind: 'task' } },
+      { jsonrpc: '2.0', id: 'r1', error: { code: -32_603, message: expect.any(String) } },
+    ]);
+    await target.stop();
+  });
+
+  it('an agent that does not answer in its time is an internal error', async () => {
+    const target = await startFaultServer();
+    target.answer(() => {});
+    const litellm_params = { timeout: 0.2 };
+    await createAgent('slow', { agent_card_params: { url: target.url, protocolVersion: '0.3' }, litellm_params });
+    const answer = await post('/a2a/slow', send('hi'));
+    expect([answer.status, await answer.json()]).toEqual([
+      500,
+      { jsonrpc: '2.0', id: 'r1', error: { code: -32_603, message: expect.any(String) } },
+    ]);
+    await target.stop();
   });
 });
 
