@@ -16,7 +16,7 @@ import {
 } from '@a2a-js/sdk/server';
 
 /** A request that the agent received. */
-export interface AgentRequest {
+interface AgentRequest {
   readonly headers: IncomingHttpHeaders;
   readonly body: { readonly method?: string; readonly params?: unknown };
   /** Resolves when the connection of the request has closed before the answer ended. */

@@ -11,7 +11,7 @@ import {
 } from '../../../src/domain/errors.ts';
 
 /** Text of an error without a public message. */
-export const INTERNAL_RPC_MESSAGE = 'Internal error';
+const INTERNAL_RPC_MESSAGE = 'Internal error';
 
 /** A failed JSON-RPC request, with the id of the request. */
 export class JsonRpcFailure extends DomainError {

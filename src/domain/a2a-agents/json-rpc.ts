@@ -35,7 +35,7 @@ export interface RpcMessage {
 /** `send` and `stream` are billed. `card` is answered by the gateway. */
 type MethodKind = 'send' | 'stream' | 'task' | 'events' | 'push' | 'card';
 
-export interface A2aMethod {
+interface A2aMethod {
   readonly kind: MethodKind;
   /** Names of the method by version of the protocol. */
   readonly names: Readonly<Record<A2aVersion, string>>;

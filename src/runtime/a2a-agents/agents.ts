@@ -145,7 +145,7 @@ export function createA2aAgents({ configured: initial, store, salt, log }: Agent
   }
 }
 
-export const nameTaken = (name: string): string => `Agent with name ${name} already exists`;
+const nameTaken = (name: string): string => `Agent with name ${name} already exists`;
 
 /** Agents by id and by name. An id takes precedence over a name, and an agent of the file over a stored one. */
 function indexOf(agents: readonly A2aAgent[]): ReadonlyMap<string, A2aAgent> {
@@ -166,7 +166,7 @@ const settingsOf = ({
 const withCard = (patch: AgentPatch, name: string): AgentPatch =>
   patch.card === undefined ? patch : { ...patch, card: normalisedCard(patch.card, name) };
 
-export const secretHeaders = (headers: AgentSecrets['staticHeaders']): A2aAgent['staticHeaders'] =>
+const secretHeaders = (headers: AgentSecrets['staticHeaders']): A2aAgent['staticHeaders'] =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, new Secret(value)]));
 
 /** Whether a patch replaces all secrets, and no redacted value stands for a stored one. */
