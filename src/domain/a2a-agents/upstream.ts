@@ -1,7 +1,7 @@
 import type { Caller } from '../caller.ts';
 import { isJsonObject, type JsonObject } from '../json-object.ts';
 import { type Usd, usdFrom, ZERO_USD } from '../money.ts';
-import { headersFault } from '../pass-through/headers.ts';
+import { headersFault, mayCarryKey } from '../pass-through/headers.ts';
 import { Secret } from '../secret.ts';
 import type { A2aAgent } from './agent.ts';
 import { AGENT_CLIENT } from './card.ts';
@@ -29,7 +29,7 @@ export interface AgentCallFacts {
 /**
  * Headers of a call to an agent, without its static headers:
  * - those of the protocol
- * - headers of the client in the agent's `extra_headers`
+ * - headers of the client in the agent's `extra_headers`, except those that may carry the key of the client
  * - headers of the client with the prefix `x-a2a-<id or name>-`, without the prefix
  * - user, team, trace and agent
  */
@@ -49,7 +49,7 @@ export function agentHeaders(
     if (text === null) continue;
     const prefix = prefixes.find((one) => name.startsWith(one) && name.length > one.length);
     if (prefix !== undefined) add(name.slice(prefix.length), text);
-    else if (OF_PROTOCOL.some((one) => one === name) || (extra.has(name) && name !== 'authorization')) add(name, text);
+    else if (OF_PROTOCOL.some((one) => one === name) || (extra.has(name) && !mayCarryKey(name))) add(name, text);
   }
   const facts = {
     'content-type': 'application/json',

@@ -167,6 +167,10 @@ export const unmaskedHeaders = (sent: Headers, current: Headers): Headers =>
     }),
   );
 
+/** Whether a header of a client may carry its key of the gateway. Names in lower case. */
+export const mayCarryKey = (name: string): boolean =>
+  name === 'authorization' || GATEWAY_KEYS.some((header) => header === name);
+
 /** Why headers cannot be sent to a target; null when they can. */
 export function headersFault(headers: Headers): string | null {
   const wrong = Object.entries(headers).find(

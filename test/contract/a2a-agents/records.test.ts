@@ -62,7 +62,7 @@ describe('what an agent gets', () => {
   it('headers for it, static headers and facts of the call, but no key', async () => {
     await createAgent('headers', {
       static_headers: { 'x-static': 'mine', 'x-tenant': 'fixed' },
-      extra_headers: ['X-Extra'],
+      extra_headers: ['X-Extra', 'x-api-key', 'authorization'],
       litellm_params: { api_key: 'agent-key' },
     });
     const team = await app.call('POST', '/team/new', { team_alias: 'a2a' });
@@ -77,6 +77,7 @@ describe('what an agent gets', () => {
         'x-a2a-headers-x-tenant': 'not mine',
         'x-extra': 'passed',
         'x-unknown': 'dropped',
+        'x-api-key': 'a key of the gateway',
         'x-litellm-trace-id': 'trace-1',
         'a2a-extensions': 'https://example.com/ext',
       },
