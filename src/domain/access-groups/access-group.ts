@@ -55,29 +55,29 @@ export function patchedAccessGroup(group: AccessGroup, patch: AccessGroupPatch, 
   return changed;
 }
 
+type KeyOfGroups = Pick<VirtualKey, 'hash' | 'teamId' | 'settings'>;
+
+const isOfKey = ({ id, keyIds }: AccessGroup, { hash, settings }: KeyOfGroups): boolean =>
+  keyIds.includes(hash) || settings.accessGroupIds?.includes(id) === true;
+
+const isOfTeam = ({ teamIds }: AccessGroup, { teamId }: KeyOfGroups): boolean =>
+  teamId !== null && teamIds.includes(teamId);
+
 /** Models that groups grant to a key, and to all keys of its team. */
 export function modelGrantsOf(
   groups: readonly AccessGroup[],
-  { hash, teamId, settings }: Pick<VirtualKey, 'hash' | 'teamId' | 'settings'>,
+  key: KeyOfGroups,
 ): { readonly key: readonly string[]; readonly team: readonly string[] } {
   return {
-    key: groups
-      .filter(({ id, keyIds }) => keyIds.includes(hash) || settings.accessGroupIds?.includes(id) === true)
-      .flatMap(({ models }) => models),
-    team: groups.filter(({ teamIds }) => teamId !== null && teamIds.includes(teamId)).flatMap(({ models }) => models),
+    key: groups.filter((group) => isOfKey(group, key)).flatMap(({ models }) => models),
+    team: groups.filter((group) => isOfTeam(group, key)).flatMap(({ models }) => models),
   };
 }
 
-/** Ids of agents that groups grant to a key, itself or by its team. */
-export const agentGrantsOf = (
-  groups: readonly AccessGroup[],
-  { hash, teamId, settings }: Pick<VirtualKey, 'hash' | 'teamId' | 'settings'>,
-): readonly string[] =>
-  groups
-    .filter(
-      ({ id, keyIds, teamIds }) =>
-        keyIds.includes(hash) ||
-        settings.accessGroupIds?.includes(id) === true ||
-        (teamId !== null && teamIds.includes(teamId)),
-    )
-    .flatMap(({ agentIds }) => agentIds);
+/** Ids of agents that groups grant to a key, itself or through its team. */
+export const agentGrantsOf = (groups: readonly AccessGroup[], key: KeyOfGroups): readonly string[] =>
+  groups.filter((group) => isOfKey(group, key) || isOfTeam(group, key)).flatMap(({ agentIds }) => agentIds);
+
+/** Ids of MCP servers that groups grant to a key, itself or through its team. */
+export const mcpGrantsOf = (groups: readonly AccessGroup[], key: KeyOfGroups): readonly string[] =>
+  groups.filter((group) => isOfKey(group, key) || isOfTeam(group, key)).flatMap(({ mcpServerIds }) => mcpServerIds);

@@ -53,6 +53,8 @@ export interface VirtualKey {
   readonly deletedBy: string | null;
   /** The owners of the key, as they were read with it; absent where the key was read without them. */
   readonly owners?: KeyOwners;
+  /** MCP servers that access groups grant to the key; absent where the key was read without its groups. */
+  readonly mcpServerIds?: readonly string[];
   /** Access groups by model name, as deployments have them now; absent where the key was read without them. */
   readonly accessGroupsOf?: (model: string) => readonly string[];
   /** Ids of A2A agents that access groups grant to the key; absent where none does. */

@@ -1,5 +1,10 @@
 import { memberId } from '../../domain/admission/counters.ts';
-import { type AccessGroup, agentGrantsOf, modelGrantsOf } from '../../domain/access-groups/access-group.ts';
+import {
+  type AccessGroup,
+  agentGrantsOf,
+  mcpGrantsOf,
+  modelGrantsOf,
+} from '../../domain/access-groups/access-group.ts';
 import type { Budget } from '../../domain/budgets/budget.ts';
 import { limitsOf } from '../../domain/budgets/limits.ts';
 import type { KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
@@ -174,11 +179,13 @@ async function ownedKey(
 ): Promise<VirtualKey> {
   const granted = modelGrantsOf(groups, key);
   const agentGrants = agentGrantsOf(groups, key);
+  const mcpServerIds = mcpGrantsOf(groups, key);
   const own = {
     ...key,
     models: withGrantedModels(key.models, granted.key),
     ...directory,
     ...(agentGrants.length === 0 ? {} : { agentGrants }),
+    ...(mcpServerIds.length === 0 ? {} : { mcpServerIds }),
   };
   return hasOwner(key) ? { ...own, owners: await ownersOf(key, rows, { granted, counted }) } : own;
 }

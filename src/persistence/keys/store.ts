@@ -51,6 +51,7 @@ function keyOf(entity: VirtualKeyEntity): VirtualKey {
 const storedOf = ({
   previousSecret,
   owners: _owners,
+  mcpServerIds: _mcpServerIds,
   accessGroupsOf: _accessGroupsOf,
   agentGrants: _agentGrants,
   isTeamModel: _isTeamModel,
