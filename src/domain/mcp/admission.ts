@@ -1,0 +1,94 @@
+import type { Caller } from '../caller.ts';
+import { Unauthenticated } from '../errors.ts';
+import type { McpServer } from '../mcp-servers/mcp-server.ts';
+
+/** Where a client finds out how to authenticate. */
+export type McpChallengeTarget =
+  /** The document about the protected resource at a path of the gateway. `hasInvalidToken`: a credential was refused. */
+  | { readonly kind: 'resource'; readonly path: string; readonly hasInvalidToken: boolean }
+  /** The authorization server for tokens of one server, by the name in the request. */
+  | { readonly kind: 'authorization_server'; readonly server: string };
+
+/** The request needs a credential, or another one. The answer has a `WWW-Authenticate` header. */
+export class McpChallenge extends Unauthenticated {
+  /** Address of the gateway for its clients, without a trailing slash. */
+  readonly base: string;
+  readonly target: McpChallengeTarget;
+  /** Whether a credential of the gateway is missing, and not a token of the server. */
+  readonly isForGateway: boolean;
+  constructor(about: {
+    readonly base: string;
+    readonly target: McpChallengeTarget;
+    readonly isForGateway: boolean;
+    readonly cause?: unknown;
+  }) {
+    const message = about.isForGateway ? 'Authenticate with the gateway to use the MCP endpoint.' : 'Unauthorized';
+    super(message, 'missing', { cause: about.cause });
+    this.name = 'McpChallenge';
+    this.base = about.base;
+    this.target = about.target;
+    this.isForGateway = about.isForGateway;
+  }
+}
+
+/**
+ * Who authenticates a request.
+ *
+ * - `gateway`: a key of the gateway
+ * - `managed`: a key, and a stored token of the user
+ * - `delegate`: a key, and a token of the server from the caller
+ * - `passthrough`: the server itself, with a token from the caller
+ */
+export type McpAdmissionKind = 'gateway' | 'managed' | 'delegate' | 'passthrough';
+
+function kindOfServer({ auth }: McpServer): McpAdmissionKind {
+  if (auth.kind === 'caller_token') return auth.requiresKey ? 'delegate' : 'passthrough';
+  return auth.kind === 'unsupported' && auth.authType === 'oauth2' ? 'managed' : 'gateway';
+}
+
+/** How a request is admitted, by the servers that its path names. Servers without keys only count as a whole. */
+export function admissionKindOf(servers: readonly McpServer[]): McpAdmissionKind {
+  const [first, ...others] = servers;
+  if (first === undefined) return 'gateway';
+  if (others.length === 0) return kindOfServer(first);
+  return servers.every((server) => kindOfServer(server) === 'passthrough') ? 'passthrough' : 'gateway';
+}
+
+/** Credentials of a request. */
+export interface McpCredentials {
+  /** Null without a valid key. */
+  readonly caller: Caller | null;
+  /** Why the key in `Authorization` is refused; null without one, and for a valid key. */
+  readonly refusedKey: Unauthenticated | null;
+  /** Value of `Authorization` for the server; null when it has the key of the gateway or is absent. */
+  readonly callerToken: string | null;
+}
+
+/** Throws McpChallenge or Unauthenticated for a request without the credentials that its servers need. */
+export function assertAdmitted(
+  kind: McpAdmissionKind,
+  { caller, refusedKey, callerToken }: McpCredentials,
+  about: { readonly base: string; readonly resourcePath: string; readonly name: string },
+): void {
+  const { base, resourcePath: path, name } = about;
+  const refuse = (isForGateway: boolean, hasInvalidToken: boolean): never => {
+    const target = { kind: 'resource', path, hasInvalidToken } as const;
+    throw new McpChallenge({ base, target, isForGateway, cause: refusedKey ?? undefined });
+  };
+  if (kind === 'passthrough') {
+    if (callerToken === null) refuse(false, false);
+  } else if (caller === null) {
+    // A client of these servers needs two credentials. The text says which one is missing.
+    if (kind === 'delegate') throw refusedKey ?? missingKey();
+    refuse(true, refusedKey !== null);
+  } else if (kind === 'managed') {
+    const target = { kind: 'authorization_server', server: name } as const;
+    throw new McpChallenge({ base, target, isForGateway: false });
+  } else if (kind === 'delegate' && callerToken === null) refuse(false, false);
+}
+
+const missingKey = (): Unauthenticated =>
+  new Unauthenticated(
+    'Malformed API Key passed in. Ensure Key has `Bearer ` prefix, followed by a key that starts with `sk-`.',
+    'missing',
+  );
