@@ -6,6 +6,7 @@ import { refreshKeys } from '../resolvers/keys.ts';
 import { refreshA2aAgents } from '../resolvers/a2a-agents.ts';
 import { refreshGuardrails } from '../resolvers/guardrails.ts';
 import { refreshVectorStores } from '../resolvers/vector-stores.ts';
+import { refreshMcpServers } from '../resolvers/mcp-servers.ts';
 import { refreshEndpoints } from '../resolvers/pass-through-endpoints.ts';
 import { classifyNewTraces } from '../resolvers/lens-classification.ts';
 import { refreshSettings } from '../resolvers/settings-upkeep.ts';
@@ -25,8 +26,8 @@ const MS_PER_SECOND = 1_000;
  */
 const KEYS_SECONDS = 1.5;
 /**
- * Interval of reads of models, fallbacks, pass-through endpoints, guardrails and agents that other processes changed,
- * in seconds.
+ * Interval of reads of models, fallbacks, pass-through endpoints, guardrails, agents, vector stores and MCP servers that
+ * other processes changed, in seconds.
  */
 const ROWS_SECONDS = 2;
 /** Interval of reads of settings that other processes stored, in seconds. */
@@ -116,6 +117,7 @@ function systemTasks(settings: StartContext['settings'], alone: boolean): readon
     { name: 'a2a-agent-refresh', seconds: rowsSeconds, operation: refreshA2aAgents },
     { name: 'guardrail-refresh', seconds: rowsSeconds, operation: refreshGuardrails },
     { name: 'vector-store-refresh', seconds: rowsSeconds, operation: refreshVectorStores },
+    { name: 'mcp-server-refresh', seconds: rowsSeconds, operation: refreshMcpServers },
     { name: 'settings-refresh', seconds: alone ? ALONE_SECONDS : SETTINGS_SECONDS, operation: refreshSettings },
     { name: 'decision-outcomes', seconds: OUTCOMES_SECONDS, operation: refreshCalibrations },
     {

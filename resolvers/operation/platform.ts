@@ -11,6 +11,7 @@ import type { LensRowStores } from '../../src/domain/lens/row-stores.ts';
 import type { ClaimedRuns } from '../../src/domain/lens/worker.ts';
 import type { ActiveGuardrails } from '../../src/domain/guardrails/guardrail.ts';
 import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
+import type { McpServers } from '../../src/domain/mcp-servers/mcp-server.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { ProviderAccounts } from '../../src/domain/pass-through/providers.ts';
 import type { ResponseQueue } from '../../src/domain/responses/stored-response.ts';
@@ -247,6 +248,14 @@ export interface GuardrailPlatform {
   readonly guardrails: Guardrails;
   /** Guardrails that are ready to run. */
   readonly activeGuardrails: ActiveGuardrails;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** MCP servers and toolsets. */
+export interface McpServerPlatform {
+  readonly stores: Pick<Stores, 'mcpToolsets'>;
+  readonly mcpServers: McpServers;
   readonly clock: Clock;
   readonly ids: Ids;
 }

@@ -10,6 +10,7 @@ import type { DeploymentRegistry } from '../domain/deployments/deployment-source
 import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
 import type { A2aAgents } from '../domain/a2a-agents/agents.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
+import type { McpServers } from '../domain/mcp-servers/mcp-server.ts';
 import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
 import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
 import { withChangeListener } from '../domain/row-store.ts';
@@ -64,6 +65,7 @@ function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores
     fallbacks: { ...fallbacks, ...withChangeListener(fallbacks, announcing('fallbacks')) },
     a2aAgents: withChangeListener(stores.a2aAgents, announcing('a2aAgents')),
     guardrails: withChangeListener(guardrails, announcing('guardrails')),
+    mcpServers: withChangeListener(stores.mcpServers, announcing('mcpServers')),
     passThrough: withChangeListener(passThrough, announcing('endpoints')),
     settings: {
       ...settings,
@@ -119,6 +121,7 @@ interface Caches {
   readonly guardrails: Pick<Guardrails, 'refresh'>;
   readonly a2aAgents: Pick<A2aAgents, 'refresh'>;
   readonly vectorStores: Pick<VectorStores, 'refresh'>;
+  readonly mcpServers: Pick<McpServers, 'refresh'>;
   readonly teamLogging: Pick<TeamLogging, 'evict' | 'evictAll'>;
 }
 
@@ -138,6 +141,7 @@ export const changeListenerOf =
     if (changed.has('guardrails')) refreshCache(caches.guardrails);
     if (changed.has('a2aAgents')) refreshCache(caches.a2aAgents);
     if (changed.has('vectorStores')) refreshCache(caches.vectorStores);
+    if (changed.has('mcpServers')) refreshCache(caches.mcpServers);
   };
 
 /** Reads the rows of a cache again. When the read fails, the background task of the cache repeats it. */

@@ -6,6 +6,7 @@ import type { ActiveGuardrails } from '../domain/guardrails/guardrail.ts';
 import { createAgentSessions } from '../domain/a2a-agents/sessions.ts';
 import type { A2aAgents } from '../domain/a2a-agents/agents.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
+import type { McpServers } from '../domain/mcp-servers/mcp-server.ts';
 import type { ProcessLoad } from '../domain/metrics.ts';
 import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
 import { withJobUpdates } from '../domain/jobs/job-updates.ts';
@@ -59,6 +60,7 @@ interface PlatformParts
   readonly guardrails: Guardrails;
   readonly activeGuardrails: ActiveGuardrails;
   readonly vectorStores: VectorStores;
+  readonly mcpServers: McpServers;
   readonly configuration: ComposedSettings['configuration'];
   readonly exports: ExportPacker;
   readonly bus: Bus;
@@ -126,7 +128,7 @@ const catalogPlatform = ({ catalog, catalogKeys, changes, freeTier }: PlatformPa
   estimates: createCallEstimates(catalog),
 });
 
-/** Deployments, fallbacks, guardrails and vector stores. */
+/** Deployments, fallbacks, guardrails, vector stores and MCP servers. */
 const modelPlatform = ({ settings, log }: StartContext, { deployments, ...parts }: PlatformParts) => ({
   deployments,
   credentials: deployments,
@@ -140,6 +142,7 @@ const modelPlatform = ({ settings, log }: StartContext, { deployments, ...parts 
   guardrails: parts.guardrails,
   activeGuardrails: parts.activeGuardrails,
   vectorStores: parts.vectorStores,
+  mcpServers: parts.mcpServers,
   healthChecks: {
     background: settings.healthChecks.everySeconds > 0,
     details: settings.healthChecks.details,

@@ -3,6 +3,7 @@ import { sameValue } from '../domain/catalog/same-value.ts';
 import type { DeploymentRegistry } from '../domain/deployments/deployment-source.ts';
 import type { A2aAgents } from '../domain/a2a-agents/agents.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
+import type { McpServers } from '../domain/mcp-servers/mcp-server.ts';
 import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
 import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -24,6 +25,7 @@ interface ReloadParts {
   readonly guardrails: Pick<Guardrails, 'configure' | 'resolve'>;
   readonly a2aAgents: Pick<A2aAgents, 'configure'>;
   readonly vectorStores: Pick<VectorStores, 'configure'>;
+  readonly mcpServers: Pick<McpServers, 'configure' | 'resolve'>;
 }
 
 /** Reads the configuration again on request, and after a change of its files or of stored variables. */
@@ -74,6 +76,7 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
     if (!parts.readVariables()) return;
     parts.deployments.rebuild();
     parts.guardrails.resolve();
+    parts.mcpServers.resolve();
     void reloadFile();
   });
 
@@ -98,6 +101,7 @@ function apply({ settings, log }: StartContext, parts: ReloadParts, read: Reload
   parts.guardrails.configure(read.guardrails);
   parts.a2aAgents.configure(read.a2aAgents);
   parts.vectorStores.configure(read.vectorStores);
+  parts.mcpServers.configure(read.mcpServers);
   configuration.declare(read.config);
   configuration.setLastReload({ at: systemClock.now(), failure: null });
   for (const warning of read.warnings) log.warn({}, warning);

@@ -7,6 +7,7 @@ import { rowCipher } from '../runtime/credentials/sealed-stores.ts';
 import { callbackSealer } from '../runtime/credentials/text-sealer.ts';
 import { agentCipher } from '../runtime/a2a-agents/agents.ts';
 import { guardrailCipher } from '../runtime/guardrails/guardrails.ts';
+import { mcpServerCipher } from '../runtime/mcp-servers/mcp-servers.ts';
 import { headerCipher } from '../runtime/pass-through/endpoints.ts';
 import { vectorStoreCipher } from '../runtime/vector-stores/vector-stores.ts';
 import { renewedSection } from '../runtime/stored-settings/sealed-settings.ts';
@@ -18,7 +19,15 @@ const TASK = 'renewed secrets';
 
 type SealedStores = Pick<
   Stores,
-  'a2aAgents' | 'deployments' | 'credentials' | 'guardrails' | 'passThrough' | 'settings' | 'teams' | 'vectorStores'
+  | 'a2aAgents'
+  | 'deployments'
+  | 'credentials'
+  | 'guardrails'
+  | 'mcpServers'
+  | 'passThrough'
+  | 'settings'
+  | 'teams'
+  | 'vectorStores'
 >;
 
 interface Renewable<Row> {
@@ -65,8 +74,8 @@ const renewSealed = <Row extends { readonly id: string; readonly sealed: string 
 
 /**
  * Encrypts with the current key what a former salt key or admin key encrypted. These are secrets of models, credentials,
- * guardrails, agents, vector stores, pass-through endpoints, settings and teams. Each changed row has an entry in
- * the audit log. Does nothing without a former key.
+ * guardrails, agents, MCP servers, vector stores, pass-through endpoints, settings and teams. Each changed row has an
+ * entry in the audit log. Does nothing without a former key.
  */
 export async function renewSecrets(
   { settings, log }: Pick<StartContext, 'settings' | 'log'>,
@@ -87,13 +96,14 @@ async function renewAll(
   authorId: string,
 ): Promise<number> {
   const all = { ids: null };
-  const { deployments, credentials, guardrails, passThrough, vectorStores } = stores;
+  const { deployments, credentials, guardrails, mcpServers, passThrough, vectorStores } = stores;
   const counts = [
     await renewSealed(deployments, await deployments.all(all), rowCipher(salt, 'deployments')),
     await renewSealed(credentials, await credentials.all(all), rowCipher(salt, 'credentials')),
     await renewSealed(guardrails, await guardrails.all(null), guardrailCipher(salt)),
     await renewSealed(stores.a2aAgents, await stores.a2aAgents.all(null), agentCipher(salt)),
     await renewSealed(vectorStores, await vectorStores.all(null), vectorStoreCipher(salt)),
+    await renewSealed(mcpServers, await mcpServers.all(null), mcpServerCipher(salt)),
     await renewRows({
       rows: await passThrough.all(null),
       change: (id, change) => passThrough.change(id, change),

@@ -2,6 +2,7 @@ import type { Platform } from '../../resolvers/operation/scope.ts';
 import type { A2aPlatform } from '../../resolvers/operation/a2a-platform.ts';
 import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
 import type { VectorStores } from '../../src/domain/vector-stores/vector-store.ts';
+import type { McpServers } from '../../src/domain/mcp-servers/mcp-server.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 
@@ -52,6 +53,18 @@ const NO_GUARDRAILS: Guardrails = {
   refresh: async () => {},
 };
 
+/** MCP servers of a server that has none. */
+const NO_MCP_SERVERS: McpServers = {
+  servers: () => [],
+  list: () => [],
+  add: refuse,
+  change: refuse,
+  remove: refuse,
+  configure: refuse,
+  resolve: refuse,
+  refresh: async () => {},
+};
+
 /** Agents of a server that has none. */
 export const NO_AGENTS: Pick<A2aPlatform, 'a2aAgents' | 'agentSessions' | 'killSwitches'> = {
   a2aAgents: {
@@ -79,7 +92,7 @@ const NO_VECTOR_STORES: VectorStores = {
 };
 
 /** Definitions of a server that has none. */
-export const NO_DEFINITIONS = { guardrails: NO_GUARDRAILS, vectorStores: NO_VECTOR_STORES };
+export const NO_DEFINITIONS = { guardrails: NO_GUARDRAILS, mcpServers: NO_MCP_SERVERS, vectorStores: NO_VECTOR_STORES };
 
 /** Load of a process without requests and without external services. */
 export const NO_LOAD = {

@@ -27,6 +27,8 @@ export const AUDIT_NOUNS = [
   'guardrail',
   'a2a_agent',
   'vector_store',
+  'mcp_server',
+  'mcp_toolset',
 ] as const;
 export type AuditNoun = (typeof AUDIT_NOUNS)[number];
 

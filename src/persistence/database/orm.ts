@@ -45,6 +45,8 @@ import { createA2aAgentStore } from '../a2a-agents/store.ts';
 import { createGuardrailStore } from '../guardrails/store.ts';
 import { createGuardrailUseStore } from '../guardrails/use.ts';
 import { createVectorStoreStore } from '../vector-stores/store.ts';
+import { createMcpServerStore } from '../mcp-servers/store.ts';
+import { createMcpToolsetStore } from '../mcp-toolsets/store.ts';
 import { createOwnerWindowStore } from '../owner-windows/store.ts';
 import { createEndpointStore } from '../pass-through/store.ts';
 import { createReleaseStore } from '../catalog/releases.ts';
@@ -267,6 +269,8 @@ export async function openStores(options: StoresOptions) {
     guardrails: createGuardrailStore(database),
     guardrailUse: createGuardrailUseStore(database),
     vectorStores: createVectorStoreStore(database),
+    mcpServers: createMcpServerStore(database),
+    mcpToolsets: createMcpToolsetStore(database),
     ownerWindows: createOwnerWindowStore(database),
     passThrough: createEndpointStore(database),
     /** Stores contents without encryption: encrypt them before. */

@@ -40,6 +40,8 @@ import { OrganizationEntity, OrganizationMemberEntity } from '../organizations/e
 import { A2aAgentEntity } from '../a2a-agents/entities.ts';
 import { GuardrailDayEntity, GuardrailRunEntity, GuardrailEntity } from '../guardrails/entities.ts';
 import { VectorStoreEntity } from '../vector-stores/entities.ts';
+import { McpServerEntity } from '../mcp-servers/entities.ts';
+import { McpToolsetEntity } from '../mcp-toolsets/entities.ts';
 import { PassThroughEndpointEntity } from '../pass-through/entities.ts';
 import { ProjectEntity } from '../projects/entities.ts';
 import { SettingsSectionEntity } from '../settings/entities.ts';
@@ -126,6 +128,8 @@ export const ENTITIES = [
   GuardrailDayEntity,
   GuardrailRunEntity,
   VectorStoreEntity,
+  McpServerEntity,
+  McpToolsetEntity,
   PassThroughEndpointEntity,
   SettingsSectionEntity,
   AnnotationEntity,

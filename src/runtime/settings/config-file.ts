@@ -10,6 +10,7 @@ const ROWS: readonly Setting[] = Object.values(SETTINGS);
 const SECTIONS_OF_ENTRIES: ReadonlySet<unknown> = new Set([
   'model_list',
   'guardrails',
+  'mcp_servers',
   'agents',
   'agent_list',
   'vector_store_registry',

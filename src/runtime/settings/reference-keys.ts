@@ -24,7 +24,6 @@ export const UNSUPPORTED_SECTIONS: UnsupportedKeys = {
     policies: NO_GUARDRAIL,
     policy_attachments: NO_GUARDRAIL,
     callback_settings: NO_CALLBACK,
-    mcp_servers: 'no MCP server is reachable',
     mcp_tools: 'no MCP tool is offered',
     default_vertex_config: 'no Vertex AI credential is taken from it',
     prompts: 'no prompt template is loaded',

@@ -29,7 +29,8 @@ function placesOf({ declared, placeOf }: Settings['config']): TransferredConfig[
 function* reloadAnswers({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer> {
   try {
     const settings = readSettings(argv, env, keyGenerator);
-    const { config, deployments, credentials, passThrough, guardrails, a2aAgents, vectorStores, warnings } = settings;
+    const { config, deployments, credentials, passThrough, guardrails, warnings } = settings;
+    const { a2aAgents, mcp, vectorStores } = settings;
     const { model_list: listed, ...declared } = config.declared;
     const { model_list: _unused, ...resolved } = config.resolved;
     const models: readonly unknown[] = Array.isArray(listed) ? listed : [];
@@ -47,6 +48,7 @@ function* reloadAnswers({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer
       guardrails: guardrails.definitions,
       a2aAgents,
       vectorStores,
+      mcpServers: mcp.servers,
       warnings,
     };
     yield { kind: 'end', config: withMarkedSecrets(whole, mark) };

@@ -6,6 +6,7 @@ import type { A2aAgent } from '../../domain/a2a-agents/agent.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import type { DeclaredCredential } from '../../domain/credentials/credential.ts';
 import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
+import type { McpServerDefinition } from '../../domain/mcp-servers/mcp-server.ts';
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
 import type { VectorStore } from '../../domain/vector-stores/vector-store.ts';
 import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
@@ -21,6 +22,7 @@ export interface ReloadedConfig {
   readonly guardrails: readonly GuardrailDefinition[];
   readonly a2aAgents: readonly A2aAgent[];
   readonly vectorStores: readonly VectorStore[];
+  readonly mcpServers: readonly McpServerDefinition[];
   readonly warnings: readonly string[];
 }
 

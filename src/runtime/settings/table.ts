@@ -6,6 +6,7 @@ import { PASS_THROUGH_SETTINGS } from './table/pass-through.ts';
 import { ROUTING_SETTINGS } from './table/routing.ts';
 import { KEY_SETTINGS } from './table/keys.ts';
 import { LENS_SETTINGS } from './table/lens.ts';
+import { MCP_SETTINGS } from './table/mcp.ts';
 import { SERVER_SETTINGS, STORAGE_SETTINGS } from './table/server.ts';
 import { SHARING_SETTINGS } from './table/sharing.ts';
 import { TOKEN_SETTINGS } from './table/tokens.ts';
@@ -23,6 +24,7 @@ export const SETTINGS = {
   ...MANAGEMENT_SETTINGS,
   ...KEY_SETTINGS,
   ...PASS_THROUGH_SETTINGS,
+  ...MCP_SETTINGS,
   ...ROUTING_SETTINGS,
   ...HEALTH_SETTINGS,
   ...UPSTREAM_SETTINGS,
@@ -62,6 +64,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
   },
   { title: 'Rules for creating and changing keys', settings: KEY_SETTINGS },
   { title: 'Pass-through', settings: PASS_THROUGH_SETTINGS },
+  { title: 'MCP servers', settings: MCP_SETTINGS },
   {
     title: 'Retries, cooldowns and fallbacks',
     note: 'They can also be stored at run time, and then apply to the next call. The file takes precedence over stored values. For a model with a fallback of `/fallback`, that fallback takes precedence over stored lists.',

@@ -1,0 +1,158 @@
+import { Conflict } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json-object.ts';
+import type { McpServer, McpServerDefinition, McpServers } from '../../domain/mcp-servers/mcp-server.ts';
+import { isApproved, mcpServerOf } from '../../domain/mcp-servers/mcp-server-of.ts';
+import {
+  changedParams,
+  checkedParams,
+  isStdioRefused,
+  type StdioRules,
+} from '../../domain/mcp-servers/server-params.ts';
+import {
+  assertUniqueNames,
+  type McpServerStore,
+  nameKeysOf,
+  type StoredMcpServer,
+} from '../../domain/mcp-servers/stored-server.ts';
+import { newStamps } from '../../domain/row-store.ts';
+import { type Cipher, cipherFor, type Secrets } from '../credentials/encryption.ts';
+import { createJsonSealer } from '../credentials/json-sealer.ts';
+
+interface McpServersOptions {
+  /** Servers of the configuration file. */
+  readonly configured: readonly McpServerDefinition[];
+  /** Replaces references to variables by the values of the variables. */
+  readonly readParams: (params: JsonObject) => JsonObject;
+  readonly stdio: StdioRules;
+  readonly store: McpServerStore;
+  /** Secrets from which the encryption keys for stored params are derived. */
+  readonly salt: Secrets;
+  readonly log: { warn(facts: object, event: string): void };
+}
+
+/** A server of the configuration file or the store. */
+interface LoadedServer {
+  /** Differs after each change of a stored server, because its params are encrypted again. Empty for one of the file. */
+  readonly version: string;
+  readonly definition: McpServerDefinition;
+  /** Null for a server that is not in force: not approved, not readable, or of a transport that is off. */
+  readonly server: McpServer | null;
+}
+
+const versionOf = ({ id, sealed, updatedAt }: StoredMcpServer): string => JSON.stringify([id, sealed, updatedAt]);
+
+const UNREADABLE = new Conflict(
+  'The settings of this MCP server were encrypted with another salt key. Delete the server, and create it again.',
+);
+
+/** MCP servers in memory over their store. */
+export function createMcpServers(options: McpServersOptions): McpServers {
+  const { configured, readParams, stdio, store, salt, log } = options;
+  const sealer = createJsonSealer<JsonObject>(mcpServerCipher(salt));
+  const warned = new Set<string>();
+  let fromFile: readonly LoadedServer[] = [];
+  let stored: readonly LoadedServer[] = [];
+  let inForce: readonly McpServer[] = [];
+  /** Number of reads that were started. */
+  let startedReads = 0;
+  /** Number of the read whose result is in use. An older read never replaces a newer one. */
+  let readInUse = 0;
+
+  const list = (): readonly McpServerDefinition[] => [...fromFile, ...stored].map(({ definition }) => definition);
+
+  function serverOf(definition: McpServerDefinition): McpServer | null {
+    if (!isApproved(definition) || isStdioRefused(definition.params, stdio)) return null;
+    return mcpServerOf({ ...definition, params: readParams(definition.params) });
+  }
+
+  /** Replaces the servers in force. */
+  function replaceServers(): void {
+    inForce = [...fromFile, ...stored].flatMap(({ server }) => (server === null ? [] : [server]));
+  }
+
+  function load(row: StoredMcpServer): LoadedServer {
+    const { id, createdAt, createdBy, updatedAt, updatedBy } = row;
+    const params = sealer.open(id, row.sealed);
+    const stamps = { createdAt, createdBy, updatedAt, updatedBy };
+    if (params === null && !warned.has(id)) {
+      warned.add(id);
+      log.warn({ id }, 'an MCP server cannot be used: its settings were encrypted with another salt key');
+    }
+    const definition = { id, params: params ?? {}, isFromConfig: false, ...stamps };
+    return { version: versionOf(row), definition, server: params === null ? null : serverOf(definition) };
+  }
+
+  /** Replaces the stored servers. Unchanged ones stay the same objects. */
+  function use(rows: readonly StoredMcpServer[]): void {
+    const before = new Map(stored.map((one) => [one.version, one]));
+    const next = rows.map((row) => before.get(versionOf(row)) ?? load(row));
+    if (next.length === stored.length && next.every((one, at) => one === stored[at])) return;
+    stored = next;
+    replaceServers();
+  }
+
+  async function refresh(): Promise<void> {
+    startedReads += 1;
+    const readNumber = startedReads;
+    const rows = await store.all(null);
+    if (readNumber < readInUse) return;
+    readInUse = readNumber;
+    use(rows);
+  }
+
+  function configure(definitions: readonly McpServerDefinition[]): void {
+    fromFile = definitions.map((definition) => ({ version: '', definition, server: serverOf(definition) }));
+    replaceServers();
+  }
+
+  /** Creates all servers in force again, with the current values of the variables. */
+  function resolve(): void {
+    const again = (one: LoadedServer): LoadedServer =>
+      one.server === null ? one : { ...one, server: serverOf(one.definition) };
+    fromFile = fromFile.map(again);
+    stored = stored.map(again);
+    replaceServers();
+  }
+
+  const sealed = (id: string, params: JsonObject) => ({ ...nameKeysOf(params), sealed: sealer.seal(id, params) });
+
+  configure(configured);
+  return {
+    servers: () => inForce,
+    list,
+    async add({ id, params: sent }, by) {
+      const params = checkedParams(sent, stdio);
+      // Other processes may have stored servers since the last read.
+      await refresh();
+      if (list().some((one) => one.id === id)) throw new Conflict(`An MCP server with the id ${id} exists already.`);
+      assertUniqueNames({ id, params }, list());
+      const row = { id, ...sealed(id, params), ...newStamps(by) };
+      await store.add(row);
+      await refresh();
+      return load(row).definition;
+    },
+    async change(id, changes, { now, by }) {
+      await refresh();
+      const changed = await store.change(id, (row) => {
+        const before = sealer.open(id, row.sealed);
+        if (before === null) throw UNREADABLE;
+        const params = changedParams(before, changes, stdio);
+        assertUniqueNames({ id, params }, list());
+        return { ...row, ...sealed(id, params), updatedAt: now, updatedBy: by };
+      });
+      await refresh();
+      return changed === null ? null : load(changed.after).definition;
+    },
+    async remove(id) {
+      const [removed] = await store.remove([id]);
+      await refresh();
+      return removed === undefined ? null : load(removed).definition;
+    },
+    configure,
+    resolve,
+    refresh,
+  };
+}
+
+/** Encrypts the params of stored MCP servers. */
+export const mcpServerCipher = (salt: Secrets): Cipher => cipherFor(salt, 'stored MCP servers');

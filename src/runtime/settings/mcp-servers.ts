@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { DomainError, InvalidInput } from '../../domain/errors.ts';
+import { isJsonObject, type JsonObject, jsonObjectOf } from '../../domain/json-object.ts';
+import type { McpServerDefinition } from '../../domain/mcp-servers/mcp-server.ts';
+import { isMcpServerMember } from '../../domain/mcp-servers/server-members.ts';
+import { checkedParams, isStdioRefused, type StdioRules } from '../../domain/mcp-servers/server-params.ts';
+import { assertUniqueNames } from '../../domain/mcp-servers/stored-server.ts';
+import type { ConfigDocument } from './config-document.ts';
+import type { ConfigFault } from './config-fault.ts';
+import type { Path } from './config-references.ts';
+
+/** Section of the MCP servers in the file: a map by name. */
+const SECTION = 'mcp_servers';
+/** Transport of a server of the file without one: that of the reference. */
+const DEFAULT_TRANSPORT = 'http';
+
+interface ServerReading {
+  readonly stdio: StdioRules;
+  /** A wrong value, which stops the start. */
+  readonly fault: (fault: ConfigFault) => void;
+  /** A value without an effect, which stops the start only where the configuration is strict. */
+  readonly faultIfStrict: (fault: ConfigFault) => void;
+}
+
+/** Programs are checked separately: a server of the file that may not run only causes a warning. */
+const ANY_PROGRAM = (command: unknown): StdioRules => ({ isEnabled: true, extraCommands: [String(command)] });
+
+/** The MCP servers of the file; empty when one has a wrong value. `fault` receives each wrong value. */
+export function readMcpServers(
+  document: ConfigDocument,
+  { stdio, fault, faultIfStrict }: ServerReading,
+): readonly McpServerDefinition[] {
+  const at = (path: Path, message: string): ConfigFault => {
+    const place = [SECTION, ...path];
+    return { ...document.placeOf(place), key: place.join('.'), message };
+  };
+  let isRefused = false;
+  const refuse = (path: Path, message: string): void => {
+    isRefused = true;
+    fault(at(path, message));
+  };
+  const section = document.content[SECTION];
+  if (section === undefined || section === null || section === false || section === '') return [];
+  if (!isJsonObject(section)) {
+    refuse([], 'is not a map of servers by name');
+    return [];
+  }
+  const aliases = aliasesOf(document);
+  const declared = jsonObjectOf(document.declared[SECTION]);
+  const definitions: McpServerDefinition[] = [];
+  for (const [name, entry] of Object.entries(section)) {
+    if (!isJsonObject(entry)) {
+      refuse([name], 'is not a map of settings');
+      continue;
+    }
+    const known = Object.entries(entry).filter(([member]) => member === 'server_id' || isMcpServerMember(member));
+    for (const member of Object.keys(entry))
+      if (!known.some(([one]) => one === member)) faultIfStrict(at([name, member], 'is not a known setting'));
+    const definition = definitionOf(name, Object.fromEntries(known), { aliases, declared });
+    const message = faultOf(definition, jsonObjectOf(section[name]), definitions);
+    if (message !== null) refuse([name], message);
+    definitions.push(message === null ? { ...definition, params: checked(definition.params) } : definition);
+    if (isStdioRefused(definition.params, stdio))
+      faultIfStrict(
+        at([name], 'is not served: LENSGATE_ENABLE_MCP_STDIO is off, or does not allow the command of the server'),
+      );
+  }
+  return isRefused ? [] : definitions;
+}
+
+const checked = (params: JsonObject): JsonObject => checkedParams(params, ANY_PROGRAM(params['command']));
+
+/** Why a server cannot be served; null when it can. The values are checked with resolved references. */
+function faultOf(
+  { id, params }: McpServerDefinition,
+  resolved: JsonObject,
+  earlier: readonly McpServerDefinition[],
+): string | null {
+  try {
+    const known = Object.fromEntries(Object.entries(resolved).filter(([name]) => isMcpServerMember(name)));
+    checked({ ...params, ...known });
+    if (params['auth_type'] === 'oauth2' && params['oauth2_flow'] === undefined && !delegates(params))
+      throw new InvalidInput('oauth2_flow must be authorization_code or client_credentials');
+    if (earlier.some((one) => one.id === id)) throw new InvalidInput('has the server_id of another server');
+    assertUniqueNames({ id, params: checked(params) }, earlier);
+    return null;
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    const [issue] = error instanceof InvalidInput ? error.issues : [];
+    if (issue === undefined) return error.message;
+    return `${issue.path.slice(1).join('.')} ${issue.message}`.trim();
+  }
+}
+
+const delegates = (params: JsonObject): boolean => params['delegate_auth_to_upstream'] === true;
+
+/** A server of the file. Its params are as written: references stay unresolved, so that no list shows their values. */
+function definitionOf(
+  name: string,
+  entry: JsonObject,
+  { aliases, declared }: { readonly aliases: ReadonlyMap<string, string>; readonly declared: JsonObject },
+): McpServerDefinition {
+  const written = jsonObjectOf(declared[name]);
+  const known = Object.keys(entry).filter((member) => member !== 'server_id');
+  const params = Object.fromEntries(known.map((member) => [member, written[member] ?? entry[member]]));
+  const alias = params['alias'] ?? aliases.get(name);
+  return {
+    id: typeof entry['server_id'] === 'string' ? entry['server_id'] : idOf(name),
+    params: {
+      ...params,
+      server_name: name,
+      transport: params['transport'] ?? (typeof params['command'] === 'string' ? 'stdio' : DEFAULT_TRANSPORT),
+      ...(alias === undefined ? {} : { alias }),
+    },
+    isFromConfig: true,
+    createdAt: null,
+    createdBy: null,
+    updatedAt: null,
+    updatedBy: null,
+  };
+}
+
+/** Aliases of `litellm_settings.mcp_aliases`, by name of the server. The first alias of a server applies. */
+function aliasesOf({ content }: ConfigDocument): ReadonlyMap<string, string> {
+  const aliases = Object.entries(jsonObjectOf(jsonObjectOf(content['litellm_settings'])['mcp_aliases']));
+  const byServer = new Map<string, string>();
+  for (const [alias, server] of aliases)
+    if (typeof server === 'string' && !byServer.has(server)) byServer.set(server, alias);
+  return byServer;
+}
+
+/** Stable id, equal in every start and every process. */
+const idOf = (name: string): string =>
+  createHash('sha256')
+    .update(JSON.stringify(['mcp server', name]))
+    .digest('hex')
+    .slice(0, 32);

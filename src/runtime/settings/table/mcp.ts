@@ -1,0 +1,34 @@
+import { anyValue, flag, list } from '../kinds.ts';
+import { setting } from '../setting.ts';
+
+const commandFault = (command: string): string | null =>
+  /^[\w./-]{1,256}$/.test(command) ? null : 'is not the name or path of a program';
+
+/** MCP servers. */
+export const MCP_SETTINGS = {
+  mcpStdio: setting({
+    kind: flag(),
+    default: false,
+    env: ['LENSGATE_ENABLE_MCP_STDIO', 'LITELLM_ENABLE_MCP_STDIO'],
+    description:
+      'Allows MCP servers with the transport `stdio`: the process starts their programs. Commands: `npx`, `uvx`, `python`, `python3`, `node`, `docker`, `deno`.',
+  }),
+  mcpStdioCommands: setting({
+    kind: list('commands', commandFault),
+    default: [],
+    env: ['LENSGATE_MCP_STDIO_COMMANDS', 'LITELLM_MCP_STDIO_EXTRA_COMMANDS'],
+    description: 'Further commands of MCP servers with the transport `stdio`.',
+  }),
+  mcpAliases: setting({
+    kind: anyValue('map of aliases to names of servers'),
+    default: null,
+    file: 'litellm_settings.mcp_aliases',
+    description: 'Aliases of servers of `mcp_servers` that set no `alias`.',
+  }),
+  mcpRegistry: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.enable_mcp_registry',
+    description: 'Lists the public MCP servers at `/v1/mcp/registry.json`, without a key.',
+  }),
+} as const;
