@@ -20,10 +20,22 @@ import { FreeTierUsedUp } from '../src/domain/free-tier/free-tier.ts';
 import { anthropicError, geminiError, INTERNAL_MESSAGE, proxyError } from './helpers/http/dialect-errors.ts';
 import { isOutsideRpc, JsonRpcFailure, rpcError } from './helpers/http/json-rpc-failure.ts';
 import { managementTypeAndParam, plainDetail } from './helpers/http/management-errors.ts';
+import { mcpErrorBody, mcpErrorHeaders } from './helpers/http/mcp-errors.ts';
+import { type McpFault, McpProtocolError } from '../src/domain/mcp/protocol.ts';
 import { encodeOtlpError } from '../src/wire/otlp/answer.ts';
 
 /** A group of paths that share an error contract. */
-export type Surface = 'catalog' | 'proxy' | 'anthropic' | 'gemini' | 'management' | 'traces' | 'otlp' | 'lens' | 'a2a';
+export type Surface =
+  | 'catalog'
+  | 'proxy'
+  | 'anthropic'
+  | 'gemini'
+  | 'management'
+  | 'traces'
+  | 'otlp'
+  | 'lens'
+  | 'a2a'
+  | 'mcp';
 
 /**
  * A failed model call of a lens run. Workers get the body `{"detail":{"lens_error":…}}`, except for the statuses 401,
@@ -146,7 +158,11 @@ const STATUSES: Record<Surface, Record<ErrorCode | 'INTERNAL', number>> = {
     UNAVAILABLE: 503,
     INTERNAL: 500,
   },
+  mcp: { ...MODEL_CALL_STATUSES, CONFLICT: 409, TOO_LARGE: 413, UPSTREAM_FAILED: 502 },
 };
+
+/** Statuses of requests that break the protocol of the mcp surface. */
+const MCP_FAULT_STATUSES: Record<McpFault, number> = { parse: 400, request: 400, accept: 406, media_type: 415 };
 
 /** Surfaces on which InvalidInput is 422 if it has issues, and 400 if it has none. */
 const VALIDATION_SURFACES = new Set<Surface>(['catalog', 'management', 'traces', 'lens']);
@@ -176,6 +192,7 @@ export function statusOf(surface: Surface, error: DomainError | null): number {
   if (error instanceof LensModelFailure || error instanceof JsonRpcFailure) return statusOf(surface, error.failure);
   // A failed agent is an internal error (JSON-RPC code -32603), also after a timeout.
   if (error instanceof UpstreamFailed && surface === 'a2a') return STATUSES.a2a.UPSTREAM_FAILED;
+  if (error instanceof McpProtocolError) return MCP_FAULT_STATUSES[error.fault];
   if (error instanceof UpstreamFailed && surface === 'catalog') return STATUSES.catalog.UPSTREAM_FAILED;
   if (error instanceof UpstreamFailed && error.upstreamStatus !== null && error.upstreamStatus >= 400)
     return error.upstreamStatus;
@@ -219,6 +236,10 @@ export function renderError(
     headers['x-ratelimit-limit-requests'] = String(error.dailyLimit);
     headers['x-ratelimit-remaining-requests'] = '0';
     headers['x-ratelimit-reset-requests'] = `${error.retryAfterSeconds}s`;
+  }
+  if (surface === 'mcp') {
+    const body = Buffer.from(JSON.stringify(mcpErrorBody(status, error)));
+    return { status, headers: { ...headers, ...mcpErrorHeaders(error) }, contentType: 'application/json', body };
   }
   if (surface === 'otlp') {
     const { contentType, body } = encodeOtlpError(error?.message ?? INTERNAL_MESSAGE, requestHeaders['content-type']);
@@ -313,7 +334,7 @@ function validationDetail(error: DomainError | null, withInput = true): unknown 
 }
 
 /** Statuses other than 200 of answers that are not failures. */
-export const SUCCESS = { created: 201, noContent: 204, seeOther: 303 } as const;
+export const SUCCESS = { created: 201, accepted: 202, noContent: 204, seeOther: 303 } as const;
 
 /**
  * `detail` on the lens surface: a text if the first issue has an empty path, else in FastAPI's format without sent

@@ -13,7 +13,7 @@ const BROKEN_RULE: TypeAndParam = { type: 'internal_server_error', param: null }
 const ABSENT = 'None';
 
 /** Values of `field` of errors with the body `{"detail":{"error":…}}`. */
-const PLAIN_OBJECTS = new Set(['keys', 'reset_to', 'date_range']);
+const PLAIN_OBJECTS = new Set(['keys', 'reset_to', 'date_range', 'mcp_sessions']);
 /** Values of `field` of errors with the body `{"detail":…}`. */
 const PLAIN_TEXTS = new Set(['team_id']);
 
@@ -51,6 +51,7 @@ const BY_KIND: Readonly<Record<string, TypeAndParam>> = {
 const PLAIN_RIGHTS: ReadonlySet<string> = new Set([
   'agent_admin',
   'key_block',
+  'mcp_sessions',
   'service_account',
   'team_list',
   'team_members',

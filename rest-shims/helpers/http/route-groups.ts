@@ -13,6 +13,7 @@ const BY_SURFACE: Readonly<Record<Surface, readonly RouteGroup[]>> = {
   traces: ['llm_api_routes'],
   otlp: ['llm_api_routes'],
   lens: ['management_routes'],
+  mcp: ['llm_api_routes', 'mcp_routes'],
 };
 
 /** Groups by row name, for rows whose groups differ from those of their surface. */

@@ -12,7 +12,8 @@ const NOTATIONS = {
   AnthropicError: "{ type: 'error', error: { type: string, message: string }, request_id?: string | null }",
   GeminiError: '{ error: { code: integer, message: string, status: string, details?: unknown[] } }',
   OtlpError: '{ code?: integer, message: string }',
-  RpcError: '{ jsonrpc: string, id: string | number | null, error: { code: integer, message: string } }',
+  RpcError: "{ jsonrpc: '2.0', id: string | integer | null, error: { code: integer, message: string } }",
+  SessionError: '{ error: string, details: string }',
 } as const;
 
 type FailureName = keyof typeof NOTATIONS;
@@ -26,6 +27,7 @@ const DESCRIPTIONS: Readonly<Record<FailureName, string>> = {
   GeminiError: 'A failure in the envelope of Google.',
   OtlpError: 'A failure of an OTLP export, in the media type of the export.',
   RpcError: 'A failure as a JSON-RPC object.',
+  SessionError: 'A session that the caller may not use, or one too many.',
 };
 
 export const FAILURE_SCHEMAS: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
@@ -46,6 +48,7 @@ const BY_SURFACE: Readonly<Record<Surface, readonly FailureName[]>> = {
   otlp: ['OtlpError'],
   lens: ENVELOPES,
   a2a: [...ENVELOPES, 'RpcError'],
+  mcp: ['Detail', 'RpcError', 'SessionError', 'Error'],
 };
 
 /** Schema of the failures of a row: a reference to one component, or several. */

@@ -8,7 +8,8 @@ export type RouteGroup =
   | 'anthropic_routes'
   | 'google_routes'
   | 'management_routes'
-  | 'info_routes';
+  | 'info_routes'
+  | 'mcp_routes';
 
 /** A requested route. */
 export interface RequestedRoute {

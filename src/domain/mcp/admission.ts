@@ -1,6 +1,8 @@
 import type { Caller } from '../caller.ts';
 import { Unauthenticated } from '../errors.ts';
 import type { McpServer } from '../mcp-servers/mcp-server.ts';
+import type { McpTarget } from './mcp-request.ts';
+import { isNamed } from './tool-names.ts';
 
 /** Where a client finds out how to authenticate. */
 export type McpChallengeTarget =
@@ -53,6 +55,14 @@ export function admissionKindOf(servers: readonly McpServer[]): McpAdmissionKind
   if (others.length === 0) return kindOfServer(first);
   return servers.every((server) => kindOfServer(server) === 'passthrough') ? 'passthrough' : 'gateway';
 }
+
+/** Servers that a request names. They decide which credentials it needs, before any right is checked. */
+export const namedServers = (servers: readonly McpServer[], target: McpTarget): readonly McpServer[] =>
+  target.kind === 'servers'
+    ? servers.filter((server) =>
+        target.names.some((name) => isNamed(server, name) || server.accessGroups.includes(name)),
+      )
+    : [];
 
 /** Credentials of a request. */
 export interface McpCredentials {
