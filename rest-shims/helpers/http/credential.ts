@@ -29,6 +29,9 @@ function headerKey(headers: IncomingHttpHeaders): string | null {
   return null;
 }
 
+/** Whether a gateway header has a key. */
+export const hasGatewayHeader = (headers: IncomingHttpHeaders): boolean => headerKey(headers) !== null;
+
 /**
  * The key of a request; null when it has none. If a gateway header has the key, `Authorization` is for the upstream.
  * Without either, the session cookie of a browser is used. Throws Unauthenticated for an `Authorization` that does not
@@ -72,6 +75,36 @@ export function requireCredential(headers: IncomingHttpHeaders, inQuery: string 
     );
   }
   return key;
+}
+
+/**
+ * Headers for an upstream: without the headers that may have a key of the gateway, cookies, and other headers with the
+ * value of the key. `Authorization` is not among them.
+ */
+export function withoutKeys(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  const key = headerKey(headers) ?? headers.authorization?.replace(SCHEME, '').trim() ?? null;
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    const text = Array.isArray(value) ? value.join(', ') : value;
+    if (text === undefined || OWN_HEADERS.has(name)) continue;
+    if (key !== null && text.replace(SCHEME, '').trim() === key) continue;
+    kept[name] = text;
+  }
+  return kept;
+}
+
+/** Headers that are never meant for an upstream. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([...KEY_HEADERS, 'authorization', 'cookie']);
+
+/**
+ * Value of `Authorization` that is meant for an upstream: a gateway header has the key, and another one. Null when
+ * `Authorization` has the key, or is absent.
+ */
+export function upstreamAuthorization(headers: IncomingHttpHeaders): string | null {
+  const key = headerKey(headers);
+  const { authorization } = headers;
+  if (key === null || authorization === undefined || authorization === '') return null;
+  return authorization.replace(SCHEME, '').trim() === key ? null : authorization;
 }
 
 /** Copies headers with `key` as the Bearer token, and without the other key headers. `key` may have a scheme. */

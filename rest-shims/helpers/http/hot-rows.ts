@@ -14,8 +14,11 @@ export interface Registration {
  */
 export type HotPaths = Pick<ReadonlySet<string>, 'has' | 'size'>;
 
-/** A path that a row matches. `hot` is the row if the fast path can serve it, else null. Null if no row matches. */
-type PathMatch = { readonly hot: RouteRow | null } | null;
+/**
+ * A path that a row matches. `hot` is the row if the fast path can serve it, else null. `isReplaceable`: only rows whose
+ * first segment is a pattern match, so that a configured path precedes them. Null if no row matches.
+ */
+type PathMatch = { readonly hot: RouteRow | null; readonly isReplaceable: boolean } | null;
 
 /** Capacity of the cache of paths and their rows. */
 const MAX_CACHED_PATHS = 1_000;
@@ -80,7 +83,8 @@ export function createHotRows(registrations: readonly Registration[], passThroug
     const first = matching.find(({ row: { method } }) => method === 'POST');
     // Only Koa reads path parameters. A row below a wildcard reads the rest of the path itself.
     const isHot = first?.row.hot === true && !first.path.includes(':');
-    const match = matching.length === 0 ? null : { hot: isHot ? first.row : null };
+    const isReplaceable = matching.every((one) => isPattern(firstSegment(one.path)));
+    const match = matching.length === 0 ? null : { hot: isHot ? first.row : null, isReplaceable };
     if (cache.size >= MAX_CACHED_PATHS) cache.clear();
     cache.set(path, match);
     return match;
@@ -94,7 +98,8 @@ export function createHotRows(registrations: readonly Registration[], passThroug
     if (hot !== undefined) return hot;
     if (!UNENCODED_PATH.test(path)) return null;
     const match = matchOf(path);
-    return match === null ? configuredRow(path, configured) : match.hot;
+    if (match === null || (match.isReplaceable && configured.kind !== 'none')) return configuredRow(path, configured);
+    return match.hot;
   }
 
   const paths: HotPaths = { has: (path) => rowOf(path) !== null, size: registrations.length };

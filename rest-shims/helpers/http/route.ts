@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ByteStream } from '../../../src/domain/bytes.ts';
+import type { Unauthenticated } from '../../../src/domain/errors.ts';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
 import type { Surface } from '../../errors.ts';
 import type { FailureForm } from './failure-form.ts';
@@ -20,6 +21,8 @@ export interface HttpRequest {
   readonly body: Uint8Array;
   /** Parses every member of the body immediately (`src/wire/json/README.md`). */
   readonly parsesEagerly?: boolean;
+  /** Why the key in `Authorization` is refused, on a row with the credential `tried`; null or absent otherwise. */
+  readonly refusedKey?: Unauthenticated | null;
 }
 
 /** Body of an answer. */
@@ -61,9 +64,10 @@ export interface RouteFacts {
   readonly surface: Surface;
   /**
    * `none`: keys are not read; the access rule of the operation decides. `offered`: as `none`, but a caller with a key
-   * is identified.
+   * is identified. `tried`: as `offered`, but a wrong key in `Authorization` is passed to the handler, because the
+   * header may have a token for an upstream.
    */
-  readonly credential: 'required' | 'offered' | 'none';
+  readonly credential: 'required' | 'offered' | 'tried' | 'none';
   /** Also serves client addresses that are not allowed: for probes, and for signed messages of other services. */
   readonly anyAddress?: true;
   /** Query parameter that may contain the key. Headers have precedence. */

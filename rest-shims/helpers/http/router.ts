@@ -19,8 +19,8 @@ export interface RestRouterOptions extends RowServerOptions {
 /** The rows on @koa/router, and the same rows for the fast path. */
 export interface RestRouter {
   /**
-   * Middleware for configured pass-through paths that no row has. At the paths in `REPLACEABLE` the configured path is
-   * served and not the row. Calls `next` for other requests.
+   * Middleware for configured pass-through paths that no row has, or only a row whose first segment is a parameter. At
+   * the paths in `REPLACEABLE` the configured path is served and not the row. Calls `next` for other requests.
    */
   readonly configured: Middleware;
   /** Runs the middleware of the row that a request matches (`row-middleware.ts`). Calls `next` for other requests. */
@@ -73,7 +73,8 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
     const match = passThrough?.find(method, path) ?? { kind: 'none' };
     if (match.kind === 'none') return next();
     // `.path` of a match has the rows of this path for any method.
-    if (!REPLACEABLE.has(path) && router.match(path, method).path.length > 0) return next();
+    const hasRow = router.match(path, method).path.some((layer) => !startsWithParameter(String(layer.path)));
+    if (hasRow && !REPLACEABLE.has(path)) return next();
     if (match.kind === 'method') return answerUnrouted(context, match.allowed);
     // Only the path without its last slash is configured.
     if (match.kind === 'slash') {
@@ -109,6 +110,8 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
     },
   };
 }
+
+const startsWithParameter = (path: string): boolean => PARAMETER.test(path.slice(1, 2));
 
 /**
  * All paths of all rows in the order of registration. The router selects the first match. Therefore, at each segment,

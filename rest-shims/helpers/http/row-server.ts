@@ -1,12 +1,12 @@
 import type { Scope } from '../../../resolvers/operation/scope.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
-import { DomainError } from '../../../src/domain/errors.ts';
+import { DomainError, Unauthenticated } from '../../../src/domain/errors.ts';
 import { assertRoute } from '../../../src/domain/keys/route-rights.ts';
 import { type RenderedError, renderError } from '../../errors.ts';
 import { renderFormedError } from './row-errors.ts';
 import { endWithBody, writeAnswer } from './answer-writer.ts';
 import { BodyTimeout, NO_BODY, readBody, RequestAborted, SMALL_BODY_TIMEOUT_MS } from './body.ts';
-import { readCredential, requireCredential } from './credential.ts';
+import { hasGatewayHeader, readCredential, requireCredential } from './credential.ts';
 import { failureHeaders } from './failure-headers.ts';
 import type { Incoming, Outgoing } from './outgoing.ts';
 import { assignedRequestId } from './request-id.ts';
@@ -73,7 +73,7 @@ export interface RowSteps {
   /** Throws Forbidden for a client address that is not allowed. */
   admit(exchange: RowExchange): void;
   /** Authenticates the caller of a row that reads a key. Throws as `identify` of the options. */
-  identify(exchange: RowExchange): Caller | Promise<Caller> | null;
+  identify(exchange: RowExchange): Caller | Promise<Caller | null> | null;
   /** Throws Forbidden if the caller's key may not call the route. */
   authorize(exchange: RowExchange, caller: Caller | null): void;
   /** Reads the body, up to the limit of the row. Throws and rejects as `readBody` in `body.ts`. */
@@ -99,9 +99,28 @@ export function createRowSteps(options: RowServerOptions): RowSteps {
   const parsesEagerly = options.jsonScan === false;
   /** The failures with which requests were refused. */
   const refused = new WeakMap<Outgoing, DomainError>();
+  /** Why the keys of requests are refused, for rows with the credential `tried`. */
+  const refusedKeys = new WeakMap<Incoming, Unauthenticated>();
 
   const limitOf = (row: RouteRow): number =>
     typeof row.bodyLimit === 'number' ? row.bodyLimit : bodyLimits[row.bodyLimit];
+
+  /** Returns null for a wrong key in `Authorization`, and keeps the reason for the handler. */
+  function tryKey(request: Incoming): Caller | Promise<Caller | null> | null {
+    const keepReason = (error: unknown): null => {
+      if (!(error instanceof Unauthenticated) || hasGatewayHeader(request.headers)) throw error;
+      refusedKeys.set(request, error);
+      return null;
+    };
+    try {
+      const input = readCredential(request.headers);
+      if (input === null || input === '') return null;
+      const identified = identify(input, request);
+      return identified instanceof Promise ? identified.catch(keepReason) : identified;
+    } catch (error) {
+      return keepReason(error);
+    }
+  }
 
   function answerFailure({ row, request, response }: MatchedRequest, error: unknown, caller: Caller | null): void {
     const { headers } = request;
@@ -122,6 +141,7 @@ export function createRowSteps(options: RowServerOptions): RowSteps {
     },
     identify({ row, request }) {
       if (row.credential === 'none') return null;
+      if (row.credential === 'tried') return tryKey(request);
       if (row.credential === 'offered') {
         const input = readCredential(request.headers);
         return input === null || input === '' ? null : identify(input, request);
@@ -130,7 +150,7 @@ export function createRowSteps(options: RowServerOptions): RowSteps {
       return identify(requireCredential(request.headers, inQuery), request);
     },
     authorize({ row, request }, caller) {
-      if (caller === null || row.credential !== 'required') return;
+      if (caller === null || (row.credential !== 'required' && row.credential !== 'tried')) return;
       assertRoute(caller.key, { path: splitTarget(request.url).path, groups: groupsOf(row) });
     },
     readBody: ({ row, request }) =>
@@ -139,7 +159,9 @@ export function createRowSteps(options: RowServerOptions): RowSteps {
       const scope = scopeFor(caller, response);
       const { method } = row;
       const { headers } = request;
-      const httpRequest = { method, ...splitTarget(request.url), params, headers, body, parsesEagerly };
+      const common = { method, ...splitTarget(request.url), params, headers, body, parsesEagerly };
+      const refusedKey = row.credential === 'tried' ? (refusedKeys.get(request) ?? null) : null;
+      const httpRequest = refusedKey === null ? common : { ...common, refusedKey };
       const isAudited = withAuthor !== undefined && caller !== null && mayChange(row);
       return isAudited
         ? withAuthor(caller, headers, () => row.handle(httpRequest, scope))

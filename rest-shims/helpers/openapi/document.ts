@@ -152,6 +152,7 @@ const operationId = ({ name }: RouteRow, index: number): string => (index === 0 
 const SECURITY: Readonly<Record<RouteRow['credential'], readonly JsonObject[]>> = {
   required: [{ key: [] }],
   offered: [{}, { key: [] }],
+  tried: [{}, { key: [] }],
   none: [],
 };
 
