@@ -48,6 +48,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     layers: [DOMAIN],
     libraries: [
       '@aws-sdk/credential-providers',
+      '@modelcontextprotocol/client',
       'google-auth-library',
       'ioredis',
       'ipaddr.js',

@@ -16,6 +16,8 @@ export interface McpToolResult {
 export interface McpUpstreamCall {
   /** Lower-case headers for this server: forwarded ones, `x-mcp-<alias>-…` without prefix, and the caller's token. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Id of the caller. A connection with such headers is used by one caller only. */
+  readonly owner: string;
   /** Aborts the call. The adapter adds no deadline of its own. */
   readonly signal: AbortSignal;
 }

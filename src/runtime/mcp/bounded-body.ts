@@ -1,0 +1,63 @@
+import type { ByteStream } from '../../domain/bytes.ts';
+import { TooLarge } from '../../domain/errors.ts';
+
+/** Maximum size of an answer, or of one event of a stream that stays open, in bytes. */
+export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+/** Bytes that are buffered for a slow reader. */
+const BUFFERED_BYTES = 64 * 1024;
+const EVENT_ENDS = ['\n\n', '\r\n\r\n', '\r\r'];
+
+const tooLarge = (): TooLarge =>
+  new TooLarge(`The answer of the MCP server has more than ${MAX_MESSAGE_BYTES} bytes.`, MAX_MESSAGE_BYTES);
+
+interface BodyOptions {
+  /** Whether the limit applies to each event, because the stream stays open. */
+  readonly perEvent: boolean;
+  /** Last bytes of the stream, which then does not fail; null for none. The failure is null after a complete body. */
+  readonly tail: ((failure: Error | null) => Uint8Array) | null;
+  /** Called once, when the body has ended, failed or was cancelled. */
+  readonly ended: () => void;
+}
+
+/** A body as a web stream. It fails when it has more bytes than the limit. */
+export function boundedBody(body: ByteStream, { perEvent, tail, ended }: BodyOptions): ReadableStream<Uint8Array> {
+  let size = 0;
+  function end(controller: ReadableStreamDefaultController<Uint8Array>, failure: Error | null): void {
+    if (tail !== null) controller.enqueue(tail(failure));
+    if (failure === null || tail !== null) controller.close();
+    else controller.error(failure);
+    ended();
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        body.pipe({
+          chunk(bytes) {
+            size += bytes.length;
+            if (size > MAX_MESSAGE_BYTES) {
+              body.cancel();
+              end(controller, tooLarge());
+              return false;
+            }
+            if (perEvent && endsEvent(bytes)) size = 0;
+            controller.enqueue(bytes);
+            return (controller.desiredSize ?? 0) > 0;
+          },
+          done: () => end(controller, null),
+          fail: (error) => end(controller, error),
+        });
+      },
+      pull: () => body.resume(),
+      cancel() {
+        body.cancel();
+        ended();
+      },
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: BUFFERED_BYTES }),
+  );
+}
+
+function endsEvent(bytes: Uint8Array): boolean {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return EVENT_ENDS.some((end) => buffer.includes(end));
+}

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../domain/clock.ts';
+import { Unavailable } from '../../domain/errors.ts';
+import type { McpServer } from '../../domain/mcp-servers/mcp-server.ts';
+import type { McpUpstreamCall } from '../../domain/mcp/mcp-upstream.ts';
+import type { McpConnection } from './connect.ts';
+
+/** Maximum number of open connections. */
+const MAX_CONNECTIONS = 256;
+/** Time without a request after which a connection is closed, in ms. */
+export const IDLE_MS = 300_000;
+
+type Sender = Pick<McpUpstreamCall, 'headers' | 'owner'>;
+
+interface Entry {
+  readonly key: string;
+  readonly server: McpServer;
+  readonly opening: Promise<McpConnection>;
+  users: number;
+  lastUsedMs: number;
+  isRetired: boolean;
+}
+
+/** A connection in use. */
+export interface Lease {
+  readonly connection: McpConnection;
+  /** Whether the connection was opened for this use. */
+  readonly isNew: boolean;
+  /** Ends the use. `broken`: no further request may use the connection. */
+  release(broken?: boolean): void;
+}
+
+/** Open connections, each used by all requests to one server with one credential. */
+export interface Connections {
+  /** Opens a connection, or returns an open one. Throws errors of the transport, Unavailable, and the signal's reason. */
+  lease(server: McpServer, sender: Sender, signal: AbortSignal): Promise<Lease>;
+  /** Retires the connections of a server. */
+  evict(serverId: string): Promise<void>;
+  /** Closes idle connections, and those of servers that are no longer in force. */
+  sweep(inForce: readonly McpServer[]): void;
+  close(): Promise<void>;
+  /** Number of connections that are not retired. */
+  readonly size: number;
+}
+
+/** `open` connects to a server. Its last argument is to be called when the server ends the connection. */
+export function createConnections(
+  open: (server: McpServer, headers: Sender['headers'], ended: () => void) => Promise<McpConnection>,
+  clock: Pick<Clock, 'monotonicMs'>,
+): Connections {
+  const entries = new Map<string, Entry>();
+  const closing = new Set<Promise<void>>();
+  let isClosed = false;
+
+  /** No further request uses the connection. It is closed when the running ones have ended. */
+  function retire(entry: Entry): void {
+    if (entry.isRetired) return;
+    entry.isRetired = true;
+    if (entries.get(entry.key) === entry) entries.delete(entry.key);
+    if (entry.users === 0) closeEntry(entry);
+  }
+
+  function closeEntry({ opening }: Entry): void {
+    const done = opening.then(
+      (connection) => connection.close(),
+      () => undefined,
+    );
+    closing.add(done);
+    void done.finally(() => closing.delete(done));
+  }
+
+  function makeRoom(): void {
+    if (entries.size < MAX_CONNECTIONS) return;
+    const idle = [...entries.values()].filter(({ users }) => users === 0);
+    const oldest = idle.toSorted((one, other) => one.lastUsedMs - other.lastUsedMs)[0];
+    if (oldest === undefined) throw new Unavailable('Too many connections to MCP servers at once. Try again shortly.');
+    retire(oldest);
+  }
+
+  function entryFor(server: McpServer, sender: Sender): { readonly entry: Entry; readonly isNew: boolean } {
+    const key = keyOf(server, sender);
+    const found = entries.get(key);
+    if (found !== undefined && found.server === server) return { entry: found, isNew: false };
+    if (found !== undefined) retire(found);
+    makeRoom();
+    const opening = open(server, sender.headers, () => retire(entry));
+    const entry: Entry = { key, server, opening, users: 0, lastUsedMs: clock.monotonicMs(), isRetired: false };
+    entries.set(key, entry);
+    opening.catch(() => retire(entry));
+    return { entry, isNew: true };
+  }
+
+  return {
+    get size() {
+      return entries.size;
+    },
+    async lease(server, sender, signal) {
+      if (isClosed) throw new Unavailable('The gateway is stopping.');
+      const { entry, isNew } = entryFor(server, sender);
+      entry.users += 1;
+      let isHeld = true;
+      const release = (broken = false): void => {
+        if (!isHeld) return;
+        isHeld = false;
+        entry.users -= 1;
+        entry.lastUsedMs = clock.monotonicMs();
+        if (broken) retire(entry);
+        if (entry.isRetired && entry.users === 0) closeEntry(entry);
+      };
+      try {
+        return { connection: await untilAborted(entry.opening, signal), isNew, release };
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
+    async evict(serverId) {
+      for (const entry of [...entries.values()]) if (entry.server.id === serverId) retire(entry);
+      await Promise.all(closing);
+    },
+    sweep(inForce) {
+      const oldestUse = clock.monotonicMs() - IDLE_MS;
+      for (const entry of [...entries.values()])
+        if ((entry.users === 0 && entry.lastUsedMs <= oldestUse) || !inForce.includes(entry.server)) retire(entry);
+    },
+    async close() {
+      isClosed = true;
+      for (const entry of [...entries.values()]) {
+        retire(entry);
+        // Requests that still run are aborted: the process ends.
+        if (entry.users > 0) closeEntry(entry);
+      }
+      await Promise.all(closing);
+    },
+  };
+}
+
+/** Connections with headers of their own belong to one caller. */
+function keyOf({ id }: McpServer, { headers, owner }: Sender): string {
+  const names = Object.keys(headers).toSorted();
+  if (names.length === 0) return id;
+  const text = JSON.stringify([owner, names.map((name) => [name, headers[name]])]);
+  return `${id} ${createHash('sha256').update(text).digest('base64')}`;
+}
+
+/** The result of a promise. When the signal fires first, throws its reason; the promise continues. */
+export async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
