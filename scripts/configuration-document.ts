@@ -50,7 +50,7 @@ replace those of the main file.
 
 The file is read again on SIGHUP, and when it or an included file changes (\`config_watch_seconds\`). These parts apply without a restart:
 
-- models, \`credential_list\`, pass-through endpoints, guardrails, allowed addresses
+- models, \`credential_list\`, pass-through endpoints, guardrails, MCP servers, allowed addresses
 - the settings of [Retries, cooldowns and fallbacks](#retries-cooldowns-and-fallbacks) and of
   [Users and teams, prices and budgets, public pages](#users-and-teams-prices-and-budgets-public-pages)
 - \`drop_params\`, \`enforce_user_param\`, \`enforced_params\` and \`service_account_settings.enforced_params\`
@@ -78,6 +78,23 @@ guardrails:
 Guardrails of the file run in the order of the file, before stored guardrails. Kinds: \`litellm_content_filter\`, \`hide-secrets\`,
 \`openai_moderation\`, \`generic_guardrail_api\`, \`decision_model\`, \`presidio\`. Another kind causes a warning with file and line, as does a mode in
 which the kind does not run. With \`strict_config\` both end the start. A guardrail that refers to an unset variable always ends the start.
+
+## MCP servers
+
+\`\`\`yaml
+mcp_servers:
+  docs: # name; tools get the alias, else the name, as their prefix
+    url: https://mcp.example.com/mcp
+    transport: http # or sse; stdio with a command, args and env
+    auth_type: bearer_token # none, api_key, bearer_token, basic, authorization, token, oauth2, true_passthrough, oauth_delegate
+    auth_value: os.environ/DOCS_TOKEN
+    allow_all_keys: true # else keys need a grant in their object_permission
+    access_groups: [research]
+\`\`\`
+
+Names and aliases are unique without regard to case, and contain no hyphen. Servers of the file cannot be changed at run time. A server with an
+invalid value, or with a reference to an unset variable, ends the start. A \`stdio\` server while \`LENSGATE_ENABLE_MCP_STDIO\` is off causes a
+warning and is not offered.
 
 ## Models that cannot be called
 

@@ -256,6 +256,10 @@ export interface GuardrailPlatform {
 export interface McpServerPlatform {
   readonly stores: Pick<Stores, 'mcpToolsets'>;
   readonly mcpServers: McpServers;
+  /** Whether `/v1/mcp/registry.json` lists the public servers. */
+  readonly mcpRegistry: boolean;
+  /** Address at which clients reach this server. */
+  publicUrl(): string;
   readonly clock: Clock;
   readonly ids: Ids;
 }

@@ -48,6 +48,8 @@ import { guardrailRoutes } from '../../rest-shims/guardrails.ts';
 import { ragRoutes } from '../../rest-shims/rag.ts';
 import { vectorStoreCallRoutes } from '../../rest-shims/vector-store-calls.ts';
 import { vectorStoreRoutes } from '../../rest-shims/vector-stores.ts';
+import { mcpServerRoutes } from '../../rest-shims/mcp-servers.ts';
+import { mcpToolsetRoutes } from '../../rest-shims/mcp-toolsets.ts';
 import { passThroughEndpointRoutes } from '../../rest-shims/pass-through-endpoints.ts';
 import { projectRoutes } from '../../rest-shims/projects.ts';
 import { realtimeRoutes } from '../../rest-shims/realtime.ts';
@@ -113,6 +115,8 @@ export function restRoutes(): readonly RouteRow[] {
     ...vectorStoreRoutes,
     ...vectorStoreCallRoutes,
     ...ragRoutes,
+    ...mcpServerRoutes,
+    ...mcpToolsetRoutes,
     ...passThroughEndpointRoutes,
     ...accessGroupRoutes,
     ...tokenMappingRoutes,

@@ -143,6 +143,7 @@ const modelPlatform = ({ settings, log }: StartContext, { deployments, ...parts 
   activeGuardrails: parts.activeGuardrails,
   vectorStores: parts.vectorStores,
   mcpServers: parts.mcpServers,
+  mcpRegistry: settings.mcp.registry,
   healthChecks: {
     background: settings.healthChecks.everySeconds > 0,
     details: settings.healthChecks.details,

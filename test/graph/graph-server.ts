@@ -240,6 +240,7 @@ export async function openGraph(
     passThrough: NO_ENDPOINTS,
     ...NO_AGENTS,
     ...NO_DEFINITIONS,
+    mcpRegistry: false,
     activeGuardrails: { current: () => [], faultOf: () => null },
     ...UNUSED_PLATFORM,
     gateway: { ...NO_UPSTREAMS, ...(options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never)) },

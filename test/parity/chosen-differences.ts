@@ -18,6 +18,7 @@ const REASONS = {
   noCache: 'answers are not cached; the failure has the form of every unavailable part',
   upgradeOnly: 'a plain GET of a socket gets a 4xx that names the required upgrade',
   unknownGuardrail: 'a guardrail that does not exist is refused, where the reference lists it as applied',
+  unaskedServer: 'an MCP server is not called when it is read; its health has a path of its own',
   wholeDays: 'pages of daily activity are whole days, so that there is no second page',
 } as const;
 
@@ -47,6 +48,7 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
     'other_routes: GET /v1/vector_stores/nope',
     'other_routes: vs search',
     'other_routes: vector_stores create none',
+    'other_routes: toolset delete unknown',
   ],
   nativeBodies: [
     'inference: messages malformed',
@@ -55,6 +57,7 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
     'inference: gemini no contents',
     'inference: gemini no key',
   ],
+  unaskedServer: ['other_routes: mcp server get'],
   keyFirst: ['inference: malformed json no key'],
   ownModels: ['inference: gemini models list'],
   anyKey: [

@@ -52,6 +52,7 @@ const PLAIN_RIGHTS: ReadonlySet<string> = new Set([
   'agent_admin',
   'key_block',
   'mcp_sessions',
+  'mcp_admin',
   'service_account',
   'team_list',
   'team_members',

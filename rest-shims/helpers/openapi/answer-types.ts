@@ -2,6 +2,7 @@ import { A2A_AGENT_ANSWERS } from './answer-types/a2a-agents.ts';
 import { CALLBACK_ANSWERS } from './answer-types/callback-settings.ts';
 import { GUARDRAIL_USE_ANSWERS } from './answer-types/guardrail-use.ts';
 import { MODELS_ANSWERS } from './answer-types/models.ts';
+import { MCP_ANSWERS, MCP_TYPES } from './answer-types/mcp.ts';
 import type { AnswerTypes } from './answer-types/notation.ts';
 import { OWNERS_ANSWERS } from './answer-types/owners.ts';
 import { PROCESS_ANSWERS } from './answer-types/process.ts';
@@ -22,12 +23,13 @@ export const ANSWER_TYPES: AnswerTypes = {
   ...A2A_AGENT_ANSWERS,
   ...GUARDRAIL_USE_ANSWERS,
   ...VECTOR_STORE_ANSWERS,
+  ...MCP_ANSWERS,
 };
 
 /** Schemas of the components that answers refer to. */
 export const sharedSchemas = (): Readonly<Record<string, JsonSchema>> =>
   Object.fromEntries(
-    Object.entries({ ...OWNER_TYPES, ...OTHER_TYPES }).map(([name, type]) => [name, schemaFrom(type)]),
+    Object.entries({ ...OWNER_TYPES, ...MCP_TYPES, ...OTHER_TYPES }).map(([name, type]) => [name, schemaFrom(type)]),
   );
 
 type Content = Readonly<Record<string, { readonly schema?: JsonSchema }>>;

@@ -1,3 +1,4 @@
+import { MCP_DESCRIPTIONS } from './mcp-descriptions.ts';
 import { OWNER_DESCRIPTIONS } from './owner-descriptions.ts';
 import { VECTOR_STORE_DESCRIPTIONS } from './vector-store-descriptions.ts';
 import { GROUP_DESCRIPTIONS } from './setting-group-descriptions.ts';
@@ -7,6 +8,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   ...GROUP_DESCRIPTIONS,
   ...OWNER_DESCRIPTIONS,
   ...VECTOR_STORE_DESCRIPTIONS,
+  ...MCP_DESCRIPTIONS,
   'allowedAddresses.add': 'Add an address or a CIDR block to the allowed client addresses.',
   'allowedAddresses.delete': 'Remove an address or a CIDR block from the allowed client addresses.',
   'allowedAddresses.list': 'List the allowed client addresses.',

@@ -1,5 +1,10 @@
 import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import { z } from 'zod';
+import {
+  MCP_CREDENTIAL_MEMBERS,
+  MCP_SERVER_MEMBERS,
+  type MemberKind,
+} from '../../domain/mcp-servers/server-members.ts';
 import { credentialEntry } from './credential-list.ts';
 import { modelEntry } from './deployments.ts';
 import { agentEntry } from './a2a-agents.ts';
@@ -99,6 +104,35 @@ const guardrailsSchema = (): JsonSchema =>
 const agentsSchema = (description: string): JsonSchema => listSchema(description, agentEntry);
 const vectorStoresSchema = (): JsonSchema =>
   listSchema('Vector stores of providers that keys may search and fill.', vectorStoreEntry);
+/** Schemas of the kinds of members of an MCP server. */
+const MEMBER_SCHEMAS: Readonly<Record<MemberKind, JsonSchema>> = {
+  text: { type: ['string', 'null'] },
+  texts: { type: ['array', 'null'], items: { type: 'string' } },
+  flag: { type: ['boolean', 'null'] },
+  number: { type: ['number', 'null'], minimum: 0 },
+  textMap: { type: ['object', 'null'], additionalProperties: { type: 'string' } },
+  textsMap: { type: ['object', 'null'], additionalProperties: { type: 'array', items: { type: 'string' } } },
+  object: { type: ['object', 'null'] },
+  objects: { type: ['array', 'null'], items: { type: 'object' } },
+  any: {},
+};
+
+const mcpServersSchema = (): JsonSchema => ({
+  description: 'MCP servers by name.',
+  type: ['object', 'null'],
+  additionalProperties: {
+    type: 'object',
+    properties: {
+      server_id: { type: 'string' },
+      ...Object.fromEntries(
+        Object.entries({ ...MCP_SERVER_MEMBERS, ...MCP_CREDENTIAL_MEMBERS }).map(([name, kind]) => [
+          name,
+          MEMBER_SCHEMAS[kind],
+        ]),
+      ),
+    },
+  },
+});
 
 const credentialsSchema = (): JsonSchema =>
   listSchema('Credentials that models use by `litellm_params.litellm_credential_name`.', credentialEntry);
@@ -129,6 +163,7 @@ export function configSchema(): JsonSchema {
       agents: agentsSchema('Agents that are called by the A2A protocol.'),
       agent_list: agentsSchema('Further agents: another name of `agents`.'),
       vector_store_registry: vectorStoresSchema(),
+      mcp_servers: mcpServersSchema(),
       credential_list: credentialsSchema(),
       environment_variables: {
         description: 'Variables that are set in the environment of the process; they replace those that it has.',

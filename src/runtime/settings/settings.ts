@@ -99,7 +99,12 @@ export interface Settings {
   /** Registered vector stores of the file. */
   readonly vectorStores: readonly VectorStore[];
   /** MCP servers of the file, and the programs that servers may run. */
-  readonly mcp: { readonly servers: readonly McpServerDefinition[]; readonly stdio: StdioRules };
+  readonly mcp: {
+    readonly servers: readonly McpServerDefinition[];
+    readonly stdio: StdioRules;
+    /** Whether the public servers are listed. */
+    readonly registry: boolean;
+  };
   /** Accounts of providers whose own APIs are served below a prefix. */
   readonly providerAccounts: ReadonlyMap<string, EnvironmentAccount>;
   /** Whether the built-in `demo` model is served. */
@@ -275,7 +280,7 @@ export function readSettings(
     a2aAgents,
     vectorStores,
     guardrails: { definitions: guardrails, readParams: paramReader(environment.variables) },
-    mcp: { servers: mcpServers, stdio },
+    mcp: { servers: mcpServers, stdio, registry: values.mcpRegistry },
     passThrough: { endpoints, timeoutSeconds: values.passThroughTimeoutSeconds },
     clickHouse,
     tokens,
