@@ -75,6 +75,8 @@ import './endpoint-activity.ts';
 import './a2a-agents.ts';
 import './guardrails.ts';
 import './vector-stores.ts';
+import './mcp-servers.ts';
+import './mcp-toolsets.ts';
 import './pass-through-endpoints.ts';
 import './settings.ts';
 import './viewer.ts';

@@ -133,6 +133,10 @@ export type AuditNoun =
   | 'INVITATION'
   /** Virtual keys. */
   | 'KEY'
+  /** MCP servers, without their settings. */
+  | 'MCP_SERVER'
+  /** Toolsets of MCP servers. */
+  | 'MCP_TOOLSET'
   /** Fallbacks of models. */
   | 'MODEL_FALLBACK'
   /** Organizations. */
@@ -1597,6 +1601,8 @@ export type NodeQuery = { node:
     | NodeFacts_Guardrail_Fragment
     | NodeFacts_Lens_Fragment
     | NodeFacts_LensRun_Fragment
+    | NodeFacts_McpServer_Fragment
+    | NodeFacts_McpToolset_Fragment
     | NodeFacts_Model_Fragment
     | NodeFacts_Organization_Fragment
     | NodeFacts_PassThroughEndpoint_Fragment
@@ -1639,6 +1645,8 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_Guardrail_Fragment
     | NodeFacts_Lens_Fragment
     | NodeFacts_LensRun_Fragment
+    | NodeFacts_McpServer_Fragment
+    | NodeFacts_McpToolset_Fragment
     | NodeFacts_Model_Fragment
     | NodeFacts_Organization_Fragment
     | NodeFacts_PassThroughEndpoint_Fragment
@@ -1703,6 +1711,10 @@ type NodeFacts_Lens_Fragment = { __typename: 'Lens', id: string };
 
 type NodeFacts_LensRun_Fragment = { __typename: 'LensRun', id: string };
 
+type NodeFacts_McpServer_Fragment = { __typename: 'McpServer', id: string };
+
+type NodeFacts_McpToolset_Fragment = { __typename: 'McpToolset', id: string };
+
 type NodeFacts_Model_Fragment = { __typename: 'Model', name: string, id: string };
 
 type NodeFacts_Organization_Fragment = { __typename: 'Organization', id: string };
@@ -1754,6 +1766,8 @@ export type NodeFactsFragment =
   | NodeFacts_Guardrail_Fragment
   | NodeFacts_Lens_Fragment
   | NodeFacts_LensRun_Fragment
+  | NodeFacts_McpServer_Fragment
+  | NodeFacts_McpToolset_Fragment
   | NodeFacts_Model_Fragment
   | NodeFacts_Organization_Fragment
   | NodeFacts_PassThroughEndpoint_Fragment
@@ -1960,6 +1974,8 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'Guardrail' }
     | { __typename: 'Lens' }
     | { __typename: 'LensRun' }
+    | { __typename: 'McpServer' }
+    | { __typename: 'McpToolset' }
     | { __typename: 'Model' }
     | { __typename: 'Organization' }
     | { __typename: 'PassThroughEndpoint' }
