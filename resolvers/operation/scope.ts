@@ -10,9 +10,11 @@ import type {
   TokenGateway,
 } from '../../src/gateway/gateway.ts';
 import type { KeyRing } from '../../src/gateway/keys/key-ring.ts';
+import type { McpCalls } from '../../src/gateway/mcp/mcp-gateway.ts';
 import type { Loaders } from './loaders.ts';
 import type { CatalogPlatform, CheckoutPlatform, FreeTierPlatform } from './catalog-platform.ts';
 import type { HealthPlatform, MetricsPlatform, OutsidePlatform } from './health-platform.ts';
+import type { McpToolPlatform } from './mcp-platform.ts';
 import type { DeploymentPlatform, FallbackPlatform, StoredDeploymentPlatform } from './model-platform.ts';
 import type {
   ActivityPlatform,
@@ -61,6 +63,7 @@ export interface Platform
     KeyPlatform,
     LensPlatform,
     McpServerPlatform,
+    McpToolPlatform,
     MetricsPlatform,
     ObjectPlatform,
     OutsidePlatform,
@@ -84,12 +87,14 @@ export interface Platform
   readonly deployments: DeploymentPlatform['deployments'];
   readonly fallbacks: FallbackPlatform['fallbacks'];
   readonly guardrails: GuardrailPlatform['guardrails'];
+  readonly mcpServers: McpServerPlatform['mcpServers'];
   readonly passThrough: PassThroughPlatform['passThrough'];
   readonly accounts: PassThroughPlatform['accounts'];
   readonly credentials: StoredDeploymentPlatform['credentials'];
   readonly catalog: CatalogPlatform['catalog'];
   readonly gateway: Gateway &
     ForwardGateway &
+    McpCalls &
     ObjectGateway &
     PreviewGateway &
     ProbeGateway &

@@ -12,8 +12,8 @@ import type { Clock, Ids } from '../domain/clock.ts';
 import { type BudgetErrorKind, DomainError, UnknownModel } from '../domain/errors.ts';
 import type { RequiredParams } from '../domain/keys/enforced-params.ts';
 import { usageOfAbortedCall, estimatedUsageOf } from '../domain/inference/expected-tokens.ts';
-import type { Endpoint } from '../domain/inference/endpoint.ts';
 import type { Forwarder } from '../domain/pass-through/forwarded.ts';
+import type { McpUpstream } from '../domain/mcp/mcp-upstream.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
 import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../domain/settings/cost-adjustments.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
@@ -41,6 +41,9 @@ import type {
   ProbeGateway,
   TokenGateway,
 } from './gateway.ts';
+import { createMcpGateway } from './mcp/create-mcp-gateway.ts';
+import type { McpCalls } from './mcp/mcp-gateway.ts';
+import { NO_MCP_UPSTREAM } from './mcp/no-upstream.ts';
 import { createHealthTracker } from './routing/health.ts';
 import { createPassing } from './calls/passing.ts';
 import { inRegion, isPriced, permittedFor, pricedOnly } from './routing/permitted-router.ts';
@@ -51,7 +54,7 @@ import { createProbing } from './calls/probing.ts';
 import { createRetrying } from './calls/retrying.ts';
 import { createGuardOf, createGuards } from './guardrails/guarding.ts';
 import { sendGuarded } from './guardrails/guarded-call.ts';
-import { createLiveRouter, mockOf, type Route, unknownModel } from './routing/route.ts';
+import { createLiveRouter, mockOf, namedIn, type Route, unknownModel } from './routing/route.ts';
 import { createTokenGateway } from './calls/token-count.ts';
 
 /** Ports and settings of the gateway. */
@@ -60,6 +63,8 @@ export interface GatewayOptions {
   readonly providers: readonly Provider[];
   /** Sends the requests of pass-through paths. */
   readonly forwarder: Forwarder;
+  /** Sends requests to MCP servers. When absent, no server is reachable. */
+  readonly mcpUpstream?: McpUpstream;
   readonly catalog: CatalogSource;
   readonly recorder: CallRecorder;
   /** Reserves and counts the costs of calls in budgets. */
@@ -119,7 +124,7 @@ interface RoutedRequest {
 /** Creates the gateway. Throws InvalidInput for a deployment of an unknown provider without an address. */
 export function createGateway(
   options: GatewayOptions,
-): Gateway & ForwardGateway & ObjectGateway & TokenGateway & PreviewGateway & ProbeGateway {
+): Gateway & ForwardGateway & McpCalls & ObjectGateway & TokenGateway & PreviewGateway & ProbeGateway {
   const { deployments, catalog, capturePrompts } = options;
   const policyOf = options.routing ?? ((): RoutingPolicy => DEFAULT_ROUTING);
   const configured = createLiveRouter(deployments, options.providers);
@@ -285,6 +290,7 @@ export function createGateway(
       isBlocked: (deployment) => blocksUnpriced() && !isPriced(deployment, catalog.current()),
     }),
     realtime: createRealtime({ routeOf, tools }),
+    mcp: createMcpGateway(options.mcpUpstream ?? NO_MCP_UPSTREAM, tools, guards),
     ...createTokenGateway(routeOf, forRequest, guardOf),
     ...createPreviewGateway(routeOf, forRequest, options.providers),
     ...createProbing({
@@ -339,11 +345,4 @@ export function createGateway(
 function afterLimits<Value>(call: OpenCall, request: ModelRequest, value: Value): Value | Promise<Value> {
   const limiting = call.limit(request);
   return limiting === undefined ? value : limiting.then(() => value);
-}
-
-/** Part of the request that names the model, for the error of an unknown model. */
-function namedIn({ medium, outputs, operation }: Endpoint): UnknownModel['as'] {
-  if (medium !== undefined) return medium;
-  if (outputs === 'speech') return 'speech';
-  return operation === 'rerank' ? 'rerank' : 'model';
 }

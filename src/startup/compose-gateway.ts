@@ -5,6 +5,7 @@ import { UNCALIBRATED } from '../domain/decisions/calibration.ts';
 import type { DeploymentSource } from '../domain/deployments/deployment-source.ts';
 import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
+import type { McpServers } from '../domain/mcp-servers/mcp-server.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import { createAskDecisions } from '../gateway/guardrails/guardrail-decisions.ts';
 import { createReservedCalls } from '../gateway/calls/reserved-calls.ts';
@@ -29,6 +30,7 @@ import { openUpstreamClient } from '../runtime/http-client/open-client.ts';
 import { randomIds } from '../runtime/identifiers.ts';
 import { createCallerAddresses } from '../runtime/network/caller-addresses.ts';
 import { webSocketClient } from '../runtime/network/web-sockets.ts';
+import { createMcpUpstream } from '../runtime/mcp/upstream.ts';
 import type { RunningConfiguration } from '../runtime/stored-settings/configuration.ts';
 import { type CallMetrics, createCallMetrics } from '../runtime/telemetry/call-metrics.ts';
 import type { AdmissionParts } from './compose-admission.ts';
@@ -52,6 +54,7 @@ interface GatewayParts extends ReturnType<typeof composeRecords>, AdmissionParts
   readonly configuration: RunningConfiguration;
   readonly fallbacks: Pick<FallbackRegistry, 'policy'>;
   readonly guardrails: Pick<Guardrails, 'definitions' | 'refuseFaulty'>;
+  readonly mcpServers: Pick<McpServers, 'servers'>;
   readonly keyOf: Keys['keyOf'];
 }
 
@@ -65,6 +68,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
   const activeGuardrails = composeActiveGuardrails(context, parts, () => gateway);
   const gateway: ReturnType<typeof createGateway> = createGateway({
     ...composeUpstreamAdapters(context, parts),
+    mcpUpstream: composeMcpUpstream(context, parts),
     ...rulesOf(context, parts),
     deployments: parts.deployments,
     catalog: parts.catalog,
@@ -129,6 +133,13 @@ function composeUpstreamAdapters({ settings, log }: StartContext, { http, calibr
       issued: createIssuedTokens(http, Date.now),
     }),
   };
+}
+
+/** Connections to MCP servers. They end before the HTTP client. */
+function composeMcpUpstream({ scheduler, shutdown }: StartContext, { http, mcpServers }: GatewayParts) {
+  const upstream = createMcpUpstream({ http, clock: systemClock, scheduler, servers: () => mcpServers.servers() });
+  shutdown.add('connections to MCP servers', () => upstream.close());
+  return upstream;
 }
 
 /**

@@ -28,6 +28,7 @@ import type { UpstreamClient } from '../runtime/http-client/client.ts';
 import { createClaimedRuns } from '../runtime/lens/claimed-runs.ts';
 import { keyGenerator, randomIds } from '../runtime/identifiers.ts';
 import { createProviderAccounts } from '../runtime/pass-through/accounts.ts';
+import { isInternalAddress } from '../runtime/network/internal-addresses.ts';
 import { createPassThroughEndpoints } from '../runtime/pass-through/endpoints.ts';
 import { createResponseIds } from '../runtime/responses/response-ids.ts';
 import { createMetrics } from '../runtime/telemetry/metrics.ts';
@@ -144,6 +145,7 @@ const modelPlatform = ({ settings, log }: StartContext, { deployments, ...parts 
   vectorStores: parts.vectorStores,
   mcpServers: parts.mcpServers,
   mcpRegistry: settings.mcp.registry,
+  isInternalAddress,
   healthChecks: {
     background: settings.healthChecks.everySeconds > 0,
     details: settings.healthChecks.details,

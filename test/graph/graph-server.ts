@@ -241,6 +241,7 @@ export async function openGraph(
     ...NO_AGENTS,
     ...NO_DEFINITIONS,
     mcpRegistry: false,
+    isInternalAddress: () => false,
     activeGuardrails: { current: () => [], faultOf: () => null },
     ...UNUSED_PLATFORM,
     gateway: { ...NO_UPSTREAMS, ...(options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never)) },

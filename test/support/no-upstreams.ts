@@ -26,6 +26,7 @@ export const NO_UPSTREAMS: Omit<Platform['gateway'], keyof Gateway> = {
   probeOnce: refuse,
   lastProbe: refuse,
   cooldownMs: refuse,
+  mcp: { listTools: refuse, callTool: refuse },
 };
 
 /** Pass-through endpoints of a server that has none. */

@@ -16,7 +16,10 @@ export type RateScope =
   | 'model_per_organization'
   | 'model_per_project'
   | 'agent'
-  | 'agent_session';
+  | 'agent_session'
+  | 'mcp_server'
+  | 'mcp_per_key'
+  | 'mcp_per_team';
 
 /** Scopes of budgets. */
 export type BudgetScope =

@@ -202,7 +202,7 @@ export type LimitedCall = Pick<ModelRequest, 'model'> &
     readonly calls?: BatchCalls | undefined;
     /** Fraction of the limits per minute that remains for a key whose budget is used up; 1 when absent. */
     readonly limitFraction?: number | undefined;
-    /** Limits of the target of a forwarded call. They follow those of the caller. */
+    /** Limits of the target of a call, such as an agent or an MCP server. They follow those of the caller. */
     readonly targetLimits?: readonly RateLimit[];
   };
 

@@ -1,5 +1,6 @@
 import { type Deployment, deploymentsById, type Provider } from '../../domain/chat/provider.ts';
 import { InvalidInput, Unavailable, UnknownModel } from '../../domain/errors.ts';
+import type { Endpoint } from '../../domain/inference/endpoint.ts';
 import type { DeploymentSource } from '../../domain/deployments/deployment-source.ts';
 
 /** Deployment selected for a call, and its provider adapter. */
@@ -236,6 +237,13 @@ export function mockOf({ deployment: mocked }: Route, providers: readonly Provid
 export function unknownModel(path: string, model: string, as: UnknownModel['as'] = 'model'): UnknownModel {
   const message = `${path}: Invalid model name passed in model=${model}. Call \`/v1/models\` to view available models for your key.`;
   return new UnknownModel(model, message, as);
+}
+
+/** Part of the request that names the model, for the error of an unknown model. */
+export function namedIn({ medium, outputs, operation }: Endpoint): UnknownModel['as'] {
+  if (medium !== undefined) return medium;
+  if (outputs === 'speech') return 'speech';
+  return operation === 'rerank' ? 'rerank' : 'model';
 }
 
 /** Error for calls to a deployment that cannot be called. A retry does not help. */

@@ -1,0 +1,12 @@
+import type { McpServers } from '../../src/domain/mcp-servers/mcp-server.ts';
+import type { McpCalls } from '../../src/gateway/mcp/mcp-gateway.ts';
+import type { Stores } from './stores.ts';
+
+/** Tools of MCP servers. */
+export interface McpToolPlatform {
+  readonly stores: Pick<Stores, 'mcpToolsets'>;
+  readonly mcpServers: Pick<McpServers, 'servers'>;
+  readonly gateway: McpCalls;
+  /** Whether an address may reach MCP servers that are not on the public internet; not for an unknown address. */
+  isInternalAddress(address: string | null): boolean;
+}

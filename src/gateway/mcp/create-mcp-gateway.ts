@@ -1,0 +1,193 @@
+import { streamOfBytes } from '../../domain/bytes.ts';
+import type { Exchange, Outcome } from '../../domain/chat/chat.ts';
+import type { Deployment } from '../../domain/chat/provider.ts';
+import { callLabels } from '../../domain/calls/call-labels.ts';
+import { withKeyTags } from '../../domain/calls/call-tags.ts';
+import { attachFailedCall } from '../../domain/chat/failed-call.ts';
+import { namesGuardrails } from '../../domain/guardrails/selection.ts';
+import { inParallel } from '../../domain/in-parallel.ts';
+import type { McpServer } from '../../domain/mcp-servers/mcp-server.ts';
+import { outcomeOf } from '../../domain/mcp/outcome.ts';
+import type { McpToolResult, McpUpstream } from '../../domain/mcp/mcp-upstream.ts';
+import { prefixOf } from '../../domain/mcp/tool-names.ts';
+import { upstreamHeaders } from '../../domain/mcp/upstream-headers.ts';
+import { type Usd, ZERO_USD } from '../../domain/money.ts';
+import type { RecordedRequest } from '../accounting/record.ts';
+import { type CallTools, openCall } from '../calls/call.ts';
+import type { CallGuard, Guards } from '../guardrails/guarding.ts';
+import { withinDeadline } from './deadline.ts';
+import { checkArguments, checkResult } from './guarded-tool.ts';
+import { mcpLimitsOf } from './mcp-limits.ts';
+import type { McpGateway, McpGatewayCall, McpSender, ServerTools } from './mcp-gateway.ts';
+
+/** Deadline of a listing, in ms, for all servers together. */
+const LIST_MS = 30_000;
+/** Deadline of a call to a server without its own, in ms. */
+const CALL_MS = 60_000;
+/** Servers that are asked for their tools at the same time. */
+const PARALLEL_SERVERS = 64;
+
+/** Requests of the caller to a server: headers, owner and signal of the connection. */
+const upstreamCall = (server: McpServer, sender: McpSender, signal: AbortSignal) => ({
+  headers: upstreamHeaders(server, sender),
+  owner: sender.caller.keyHash,
+  signal,
+});
+
+/** Creates the gateway to MCP servers. `guards` is null without guardrails. */
+export function createMcpGateway(upstream: McpUpstream, tools: CallTools, guards: Guards | null): McpGateway {
+  async function toolsOf(server: McpServer, sender: McpSender, signal: AbortSignal): Promise<ServerTools> {
+    const milliseconds = Math.min(server.timeoutMs ?? LIST_MS, LIST_MS);
+    try {
+      const listed = await withinDeadline({ signal, milliseconds, what: nameIn(server) }, (deadline) =>
+        upstream.listTools(server, upstreamCall(server, sender, deadline)),
+      );
+      return { server, tools: listed, outcome: { status: 'ok', toolCount: listed.length }, failure: null };
+    } catch (failure) {
+      signal.throwIfAborted();
+      return { server, tools: [], outcome: outcomeOf(failure), failure };
+    }
+  }
+
+  function guardOf({ caller }: McpSender, model: string): CallGuard | null {
+    if (guards === null) return null;
+    if (guards.isIdle() && (caller.key === null || !namesGuardrails(caller.key))) return null;
+    const guard = guards.open({ caller, model });
+    return guard.isIdle() ? null : guard;
+  }
+
+  return {
+    async listTools(servers, sender, { signal, isRecorded }) {
+      const call = isRecorded ? openListing(tools, sender, signal) : null;
+      try {
+        const listed = await inParallel(servers, PARALLEL_SERVERS, (server) => toolsOf(server, sender, signal));
+        await call?.answered(exchangeOf(outcomeWith(null, false))).consume(() => Promise.resolve());
+        return listed;
+      } catch (failure) {
+        call?.failed(failure);
+        throw failure;
+      }
+    },
+    async callTool(wanted, sender, signal) {
+      const { server } = wanted;
+      const price = priceOf(wanted);
+      const deployment = deploymentOf(server, `MCP: ${wanted.sentName}`);
+      const request = requestOf(wanted, sender);
+      const guard = guardOf(sender, request.model);
+      const call = openCall(tools, {
+        caller: sender.caller,
+        request,
+        deployment,
+        signal,
+        costOf: ({ failure }) => (failure === null ? price : ZERO_USD),
+      });
+      if (guard !== null) call.setGuard(guard);
+      try {
+        await call.reserve({ deployment, request: null, cost: price });
+        await call.limit({ model: request.model, targetLimits: mcpLimitsOf(sender.caller, server) });
+        const running = { callId: call.callId, traceId: call.traceId, signal };
+        const args = guard === null ? wanted.args : await checkArguments(guard, wanted.args, running);
+        if (args !== wanted.args) call.setEditedRequest({ ...request, body: { input: args } });
+        const milliseconds = server.timeoutMs ?? CALL_MS;
+        const result = await withinDeadline({ signal, milliseconds, what: nameIn(server) }, (deadline) =>
+          upstream.callTool(server, { name: wanted.tool, args }, upstreamCall(server, sender, deadline)),
+        );
+        // A result that the guardrails refuse was delivered by the server, so it is charged.
+        call.received(exchangeOf(outcomeWith(result, tools.capturePrompts)));
+        const checked = guard === null ? result : await checkResult(guard, result, running);
+        const answered = call.answered(exchangeOf(outcomeWith(checked, tools.capturePrompts)));
+        return await answered.consume(() => Promise.resolve(checked));
+      } catch (failure) {
+        attachFailedCall(failure, {
+          callId: call.callId,
+          timeoutSeconds: (server.timeoutMs ?? CALL_MS) / 1_000,
+          ...(guard === null ? {} : { guardrails: guard.applied }),
+        });
+        call.failed(failure);
+        throw failure;
+      }
+    },
+  };
+}
+
+const nameIn = (server: McpServer): string => `The MCP server ${prefixOf(server)}`;
+
+/** Price of a call. A tool without a price costs that of the server, or nothing. */
+const priceOf = ({ server: { prices }, tool }: McpGatewayCall): Usd =>
+  prices.byTool.get(tool) ?? prices.perCall ?? ZERO_USD;
+
+/** The record of a tool call. The span has the type of a tool. */
+function requestOf({ sentName, args }: McpGatewayCall, { caller, sessionId }: McpSender): RecordedRequest {
+  const labels =
+    sessionId === null ? undefined : callLabels({ session: sessionId, endUser: null, tags: [], metadata: {} });
+  return withKeyTags(caller.key, {
+    endpoint: {
+      operation: 'execute_tool',
+      callType: 'call_mcp_tool',
+      input: { member: 'input', form: 'json' },
+    },
+    model: `MCP: ${sentName}`,
+    body: { input: args },
+    callId: null,
+    parent: null,
+    ...(labels === undefined ? {} : { labels }),
+  });
+}
+
+/** Opens the record of a listing, which costs nothing and has no group of models. */
+const openListing = (tools: CallTools, { caller }: McpSender, signal: AbortSignal) =>
+  openCall(tools, {
+    caller,
+    request: {
+      endpoint: { operation: 'list_tools', callType: 'list_mcp_tools' },
+      model: '',
+      body: {},
+      callId: null,
+      parent: null,
+    },
+    deployment: deploymentOf(null, 'MCP: list_tools'),
+    signal,
+    costOf: () => ZERO_USD,
+  });
+
+/** A server as a deployment, for records. The reference records no provider. */
+const deploymentOf = (server: McpServer | null, upstreamModel: string): Deployment => ({
+  id: server?.id ?? '',
+  modelGroup: server === null ? '' : upstreamModel,
+  provider: '',
+  upstreamModel,
+  apiBase: server?.url ?? null,
+  apiKey: null,
+  options: {},
+  secrets: {},
+  dropParams: false,
+  timeoutSeconds: (server?.timeoutMs ?? CALL_MS) / 1_000,
+  priceOverrides: {},
+  baseModel: null,
+});
+
+/** Outcome of an answer. A tool that reports a failure is recorded as failed. */
+function outcomeWith(result: McpToolResult | null, capturesText: boolean): Outcome {
+  const texts = (result?.content ?? []).flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+  const isFailed = result?.isError === true;
+  return {
+    responseId: null,
+    responseModel: null,
+    finishReason: null,
+    usage: null,
+    failure: isFailed ? { code: 'tool_error', message: 'The tool reported a failure.' } : null,
+    text: capturesText && result !== null ? JSON.stringify(result.structuredContent ?? texts) : null,
+  };
+}
+
+/** A complete answer. Only its outcome is read. */
+const exchangeOf = (outcome: Outcome): Exchange => ({
+  status: 200,
+  headers: {},
+  streaming: false,
+  bytes: streamOfBytes(new Uint8Array()),
+  deltas: () => {
+    throw new TypeError('An answer of an MCP server has no deltas.');
+  },
+  outcome: () => outcome,
+});

@@ -1,0 +1,52 @@
+import type { Caller } from '../../domain/caller.ts';
+import type { JsonObject } from '../../domain/json-object.ts';
+import type { McpServer } from '../../domain/mcp-servers/mcp-server.ts';
+import type { McpOutcome, McpRequest } from '../../domain/mcp/mcp-request.ts';
+import type { McpTool, McpToolResult } from '../../domain/mcp/mcp-upstream.ts';
+
+/** Facts of a client's request that reach servers. */
+export type McpSender = Pick<McpRequest, 'clientHeaders' | 'callerToken' | 'sessionId'> & { readonly caller: Caller };
+
+/** Answer of one server to a request for its tools. */
+export interface ServerTools {
+  readonly server: McpServer;
+  /** Empty after a failure. */
+  readonly tools: readonly McpTool[];
+  readonly outcome: McpOutcome;
+  /** The failure; null without one. */
+  readonly failure: unknown;
+}
+
+/** A call of one tool. */
+export interface McpGatewayCall {
+  readonly server: McpServer;
+  /** Name at the server, without prefix. */
+  readonly tool: string;
+  /** Name that the client sent. */
+  readonly sentName: string;
+  readonly args: JsonObject;
+}
+
+/** Requests to MCP servers. They do not check which servers and tools the caller may use. */
+export interface McpGateway {
+  /**
+   * Asks all servers at the same time, up to a deadline. A server that fails has an outcome and no tools. `isRecorded`:
+   * the listing has a spend row. Throws only the signal's reason.
+   */
+  listTools(
+    servers: readonly McpServer[],
+    sender: McpSender,
+    options: { readonly signal: AbortSignal; readonly isRecorded: boolean },
+  ): Promise<readonly ServerTools[]>;
+  /**
+   * Calls a tool. The budgets, limits and guardrails of the caller apply, and the limits of the server. The call is
+   * priced and recorded. A failed tool is a result with `isError`. Throws refusals of budgets, limits and guardrails,
+   * UpstreamFailed and Unavailable.
+   */
+  callTool(call: McpGatewayCall, sender: McpSender, signal: AbortSignal): Promise<McpToolResult>;
+}
+
+/** The part of the gateway that requests MCP servers. */
+export interface McpCalls {
+  readonly mcp: McpGateway;
+}
