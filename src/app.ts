@@ -157,6 +157,7 @@ function serve({ context, addressOf, admit, authorship }: Base, parts: Parts, pl
     connections,
     activity,
     authorship,
+    mcpSessions: platform.mcpSessions,
   });
 }
 

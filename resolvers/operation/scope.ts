@@ -41,6 +41,7 @@ import type {
   TracePlatform,
 } from './platform.ts';
 import type { A2aPlatform } from './a2a-platform.ts';
+import type { McpSessionPlatform } from './mcp-session-platform.ts';
 import type { SignInPlatform } from './sign-in-platform.ts';
 import type { RagPlatform } from './vector-store-platform.ts';
 import type { Stores } from './stores.ts';
@@ -64,6 +65,7 @@ export interface Platform
     LensPlatform,
     McpServerPlatform,
     McpToolPlatform,
+    McpSessionPlatform,
     MetricsPlatform,
     ObjectPlatform,
     OutsidePlatform,
@@ -92,6 +94,7 @@ export interface Platform
   readonly accounts: PassThroughPlatform['accounts'];
   readonly credentials: StoredDeploymentPlatform['credentials'];
   readonly catalog: CatalogPlatform['catalog'];
+  readonly mcpServers: McpServerPlatform['mcpServers'];
   readonly gateway: Gateway &
     ForwardGateway &
     McpCalls &

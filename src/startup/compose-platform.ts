@@ -40,6 +40,7 @@ import type { Keys, Sales } from './compose-keys.ts';
 import type { composeRecords } from './compose-records.ts';
 import type { ComposedSettings } from './compose-settings.ts';
 import { lensServiceCheck } from './compose-lens.ts';
+import { composeMcpEndpoints } from './compose-mcp-endpoints.ts';
 import { composeServiceTests } from './compose-service-tests.ts';
 import { composeSignIns } from './compose-sign-in.ts';
 import type { AdmissionParts } from './compose-admission.ts';
@@ -80,6 +81,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     ...modelPlatform(context, parts),
     ...callPlatform(context, parts),
     ...keyPlatform(context, parts),
+    ...composeMcpEndpoints(context),
     stores: {
       ...stores,
       deployments: parts.deploymentStore,

@@ -4,6 +4,7 @@ import { changeAuthor } from '../../rest-shims/helpers/http/change-author.ts';
 import type { RunWithAuthor, RequestFailure } from '../../rest-shims/helpers/http/row-server.ts';
 import { openApiRoutes } from '../../rest-shims/openapi.ts';
 import type { Authorship } from '../domain/audit-log/audit-entry.ts';
+import type { McpSessions } from '../domain/mcp-sessions/sessions.ts';
 import type { PassThroughRoutes } from '../domain/pass-through/routes.ts';
 import type { createBus } from '../runtime/bus.ts';
 import { createResponseSessions } from '../gateway/sessions/create-response-sessions.ts';
@@ -52,6 +53,7 @@ interface TransportParts {
   readonly activity: RequestCounter;
   readonly passThrough: PassThroughRoutes;
   readonly authorship: Authorship;
+  readonly mcpSessions: Pick<McpSessions, 'closeAll'>;
 }
 
 /** Runs work whose changes the audit log records with the caller as author. */
@@ -86,7 +88,7 @@ export async function composeTransports(context: StartContext, parts: TransportP
   });
   const upgrades = composeUpgrades(context, parts, { graph, failed });
   const http = composeHttp(context, parts, { graph, upgrades, failed });
-  addTransportShutdown(context, { http, graph, bus: parts.bus });
+  addTransportShutdown(context, { http, graph, bus: parts.bus, mcpSessions: parts.mcpSessions });
   state.openRequests = http.openRequests;
   state.url = await http.listen();
   buildGraphLater(context, graph);
@@ -165,7 +167,8 @@ function addTransportShutdown(
     http,
     graph,
     bus,
-  }: { readonly http: HttpApplication; readonly graph: LazyGraphQL; readonly bus: TransportParts['bus'] },
+    mcpSessions,
+  }: Pick<TransportParts, 'bus' | 'mcpSessions'> & { readonly http: HttpApplication; readonly graph: LazyGraphQL },
 ): void {
   shutdown.add(
     'requests in flight',
@@ -176,6 +179,7 @@ function addTransportShutdown(
     // The graph first: subscribers receive the reason before their source ends.
     graph.close();
     bus.close();
+    mcpSessions.closeAll();
   });
   shutdown.add('port', () => http.beginShutdown());
 }

@@ -1,12 +1,17 @@
 import type { A2aPlatform } from '../../resolvers/operation/a2a-platform.ts';
 import type { CodingAgentPlatform, DecisionPlatform } from '../../resolvers/operation/platform.ts';
+import { createMcpSessions } from '../../src/domain/mcp-sessions/sessions.ts';
+import type { McpSessionPlatform } from '../../resolvers/operation/mcp-session-platform.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { keyGenerator } from '../../src/runtime/identifiers.ts';
 import { UNCALIBRATED } from '../../src/domain/decisions/calibration.ts';
 import { NO_AGENTS } from './no-upstreams.ts';
 
-/** Platform parts for tests without stored decisions, pass-through calls, A2A agents and coding agents. */
+/** Platform parts for tests without stored decisions, pass-through calls, agents of any kind and MCP clients. */
 export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
   Pick<A2aPlatform, keyof typeof NO_AGENTS> &
-  Pick<CodingAgentPlatform, 'accounts' | 'agentPolls' | 'agentMessages'> = {
+  Pick<CodingAgentPlatform, 'accounts' | 'agentPolls' | 'agentMessages'> &
+  Pick<McpSessionPlatform, 'mcpSessions' | 'mcpEndpoint'> = {
   ...NO_AGENTS,
   decisions: {
     maxQuestions: 128,
@@ -16,6 +21,8 @@ export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
     calibrations: { ...UNCALIBRATED, reports: () => [], refresh: async () => undefined },
   },
   accounts: { served: false, costPerRequest: null, of: async () => null },
+  mcpSessions: createMcpSessions({ clock: systemClock, newId: keyGenerator.token }),
+  mcpEndpoint: { publicUrl: null, origins: [], messageFailed: () => undefined },
   agentPolls: { follow: () => () => undefined },
   agentMessages: { configured: false, isSigned: () => false, isStored: () => false, addStored: () => undefined },
 };

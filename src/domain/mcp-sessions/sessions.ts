@@ -1,5 +1,5 @@
 import type { Caller } from '../caller.ts';
-import type { Clock, Ids } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import { Forbidden, LimitExceeded, NotFound } from '../errors.ts';
 import { McpSession, type McpSessionFacts } from './session.ts';
 
@@ -42,7 +42,14 @@ export interface McpSessions {
   closeAll(): void;
 }
 
-export function createMcpSessions({ clock, ids }: { readonly clock: Clock; readonly ids: Ids }): McpSessions {
+/** `newId` returns an unguessable text, whose first characters differ. */
+export function createMcpSessions({
+  clock,
+  newId,
+}: {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly newId: () => string;
+}): McpSessions {
   /** In the order of their last use. */
   const sessions = new Map<string, McpSession>();
   /** Ids that an administrator ended, with the monotonic end of their refusal in ms. */
@@ -86,7 +93,7 @@ export function createMcpSessions({ clock, ids }: { readonly clock: Clock; reado
       const ofOwner = [...sessions.values()].filter(({ facts: { caller } }) => caller.keyHash === keyHash);
       if (ofOwner.length >= MAX_SESSIONS_OF_OWNER) makeRoom(ofOwner, MAX_SESSIONS_OF_OWNER);
       if (sessions.size >= MAX_SESSIONS) makeRoom(sessions.values(), MAX_SESSIONS);
-      const session = new McpSession({ ...facts, id: ids.uuid().replaceAll('-', '') }, nowMs);
+      const session = new McpSession({ ...facts, id: newId() }, nowMs);
       sessions.set(session.facts.id, session);
       return session;
     },

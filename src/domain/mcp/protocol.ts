@@ -13,7 +13,8 @@ const LAST_BATCH_VERSION: McpVersion = '2025-03-26';
 export const isMcpVersion = (text: string): text is McpVersion => MCP_VERSIONS.some((version) => version === text);
 
 /** Version of a session: the requested one if it is served, else the newest. */
-export const negotiatedVersion = (requested: string): McpVersion => (isMcpVersion(requested) ? requested : '2025-11-25');
+export const negotiatedVersion = (requested: string): McpVersion =>
+  isMcpVersion(requested) ? requested : '2025-11-25';
 
 export const allowsBatches = (version: McpVersion): boolean => version <= LAST_BATCH_VERSION;
 
