@@ -8,7 +8,7 @@ const MAX_AGE = '600';
 /**
  * Where a request has credentials, browsers read `*` as a header name. So the names that clients need are listed, too.
  */
-const EXPOSED = '*, x-request-id, x-litellm-call-id, x-catalog-snapshot, retry-after';
+const EXPOSED = '*, x-request-id, x-litellm-call-id, x-catalog-snapshot, retry-after, mcp-session-id, www-authenticate';
 const PREFLIGHT_VARY = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers';
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]*$/;
 

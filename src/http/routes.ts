@@ -29,6 +29,9 @@ import { inferenceRoutes } from '../../rest-shims/inference.ts';
 import { credentialRoutes } from '../../rest-shims/credentials.ts';
 import { deploymentRoutes } from '../../rest-shims/deployments.ts';
 import { messagesRoutes } from '../../rest-shims/messages.ts';
+import { mcpProtocolRoutes } from '../../rest-shims/mcp-protocol.ts';
+import { mcpResourceRoutes } from '../../rest-shims/mcp-resources.ts';
+import { mcpSessionRoutes } from '../../rest-shims/mcp-sessions.ts';
 import { metricsRoutes } from '../../rest-shims/metrics.ts';
 import { keyRoutes } from '../../rest-shims/keys.ts';
 import { lensDatasetRoutes } from '../../rest-shims/lens-datasets.ts';
@@ -139,6 +142,9 @@ export function restRoutes(): readonly RouteRow[] {
     ...callbackSettingRoutes,
     ...complianceRoutes,
     ...allowedAddressRoutes,
+    ...mcpSessionRoutes,
+    ...mcpResourceRoutes,
+    ...mcpProtocolRoutes,
     ...signInRoutes,
     ...commandLineLoginRoutes,
     ...traceQueryRoutes,

@@ -1,0 +1,115 @@
+import { Forbidden, type Unauthenticated } from '../src/domain/errors.ts';
+import { admissionKindOf, assertAdmitted, namedServers } from '../src/domain/mcp/admission.ts';
+import type { McpRequest, ResolvedMcpTarget } from '../src/domain/mcp/mcp-request.ts';
+import type { McpClientInfo, McpSession } from '../src/domain/mcp-sessions/session.ts';
+import { anyKey, anyone } from './operation/access.ts';
+import type { McpSessionPlatform } from './operation/mcp-session-platform.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { Scope } from './operation/scope.ts';
+import { resolveMcpTarget } from './mcp-tools.ts';
+
+/** A request to an endpoint of the protocol, before its body is read. */
+export interface McpArrival extends Pick<McpRequest, 'target' | 'clientHeaders' | 'callerToken'> {
+  /** Path of the endpoint in the form of the request, such as `/files/mcp`. */
+  readonly resourcePath: string;
+  /** Address that the client used, without a trailing slash. */
+  readonly requestBase: string;
+  /** Why the key in `Authorization` is refused; null without one, and for a valid key. */
+  readonly refusedKey: Unauthenticated | null;
+  /** Value of `mcp-session-id`; null without one. */
+  readonly sessionId: string | null;
+  /** Value of `Origin`; null without one, as from clients that are no browsers. */
+  readonly origin: string | null;
+}
+
+/** An admitted request. */
+export interface McpExchange {
+  readonly request: McpRequest;
+  /** Servers that the caller may use; null when it may use none of those that the request names. */
+  readonly resolved: ResolvedMcpTarget | null;
+  /** Why `resolved` is null; null otherwise. */
+  readonly refusal: Forbidden | null;
+  /** Null for a stateless request. */
+  readonly session: McpSession | null;
+}
+
+type Platform = McpSessionPlatform & Parameters<typeof resolveMcpTarget>[0]['platform'];
+
+/**
+ * Admits a request to an endpoint of the protocol. Throws McpChallenge and Unauthenticated without the credentials that
+ * its servers need, NotFound for unknown servers, and Forbidden for an origin or a session that it may not use.
+ */
+export const admitMcpRequest = operation<McpArrival, Promise<McpExchange>, Platform>({
+  name: 'admitMcpRequest',
+  access: anyone,
+  async run(scope, arrival) {
+    const { platform, caller, client } = scope;
+    const { target, clientHeaders, callerToken } = arrival;
+    assertOrigin(scope, arrival);
+    admit(scope, arrival);
+    const session = arrival.sessionId === null ? null : platform.mcpSessions.find(arrival.sessionId, caller);
+    const sessionId = session?.facts.id ?? null;
+    const request = { target, clientHeaders, callerToken, sessionId, clientAddress: client.address };
+    try {
+      return { request, session, resolved: await resolveMcpTarget(scope, request), refusal: null };
+    } catch (error) {
+      if (error instanceof Forbidden) return { request, session, resolved: null, refusal: error };
+      throw error;
+    }
+  },
+});
+
+function admit({ platform, caller }: Scope<Platform>, arrival: McpArrival): void {
+  const { target, requestBase, resourcePath, refusedKey, callerToken } = arrival;
+  const kind = admissionKindOf(namedServers(platform.mcpServers.servers(), target));
+  const base = platform.mcpEndpoint.publicUrl ?? requestBase;
+  const name = target.kind === 'servers' ? target.names.join(',') : '';
+  assertAdmitted(kind, { caller, refusedKey, callerToken }, { base, resourcePath, name });
+}
+
+/** Pages of other origins may not use a gateway that only a browser behind them reaches (DNS rebinding). */
+function assertOrigin({ platform }: Scope<McpSessionPlatform>, { origin, requestBase }: McpArrival): void {
+  const { origins, publicUrl } = platform.mcpEndpoint;
+  const allowed = [...origins, publicUrl ?? requestBase];
+  if (origin === null || allowed.includes('*') || allowed.includes(origin)) return;
+  throw new Forbidden('Invalid Origin header', 'origin');
+}
+
+/** Opens a session of a client. Throws Forbidden for a caller that may use no server, and LimitExceeded. */
+export const openMcpSession = operation<
+  { readonly exchange: McpExchange; readonly client: McpClientInfo },
+  McpSession,
+  McpSessionPlatform
+>({
+  name: 'openMcpSession',
+  access: anyKey,
+  run(scope, { exchange, client }) {
+    const { refusal, request } = exchange;
+    const caller = callerOf(scope);
+    if (refusal !== null) throw refusal;
+    const { clientAddress } = request;
+    return scope.platform.mcpSessions.open({ caller, client, clientAddress });
+  },
+});
+
+/** Ends a session of the caller. An unknown session is ended, too. */
+export const closeMcpSession = operation<string, void, Pick<McpSessionPlatform, 'mcpSessions'>>({
+  name: 'closeMcpSession',
+  access: anyone,
+  run: ({ platform, caller }, id) => platform.mcpSessions.close(id, caller),
+});
+
+/** What a stream of messages to a client depends on. */
+export interface McpStreamEnds {
+  /** Abort when the stream must end. */
+  readonly signals: readonly AbortSignal[];
+}
+
+/** Signals that end a stream of messages to a client: the end of its session, and that of the process. */
+export const watchMcpSession = operation<McpSession | null, McpStreamEnds, Pick<McpSessionPlatform, 'mcpSessions'>>({
+  name: 'watchMcpSession',
+  access: anyone,
+  run: ({ platform }, session) => ({
+    signals: [platform.mcpSessions.closing, ...(session === null ? [] : [session.ended])],
+  }),
+});
