@@ -1,15 +1,16 @@
-import { Conflict, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { type JsonObject, jsonObjectOf } from '../src/domain/json-object.ts';
 import { isApproved } from '../src/domain/mcp-servers/mcp-server-of.ts';
 import type { McpServerDefinition } from '../src/domain/mcp-servers/mcp-server.ts';
 import { MCP_REVIEW_MEMBERS } from '../src/domain/mcp-servers/server-members.ts';
 import { isPublic, shownServer } from '../src/domain/mcp-servers/shown-params.ts';
 import { nullIfBlank } from '../src/domain/optional-text.ts';
-import { anyKey, anyone, isAdmin, mcpAdmin, mcpViewer, system } from './operation/access.ts';
+import { anyKey, anyone, system } from './operation/access.ts';
+import { mcpAdmin, mcpSubmitter, mcpViewer } from './operation/mcp-access.ts';
 import { authored } from './operation/authored.ts';
 import { visibleServers } from './operation/mcp-readers.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import type { McpServerPlatform } from './operation/platform.ts';
+import type { McpServerPlatform } from './operation/mcp-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 type McpScope = Scope<McpServerPlatform>;
@@ -112,18 +113,14 @@ export const deleteMcpServer = operation({
 });
 
 /**
- * Stores an MCP server of a team. It is in force after an administrator has approved it. Throws Forbidden for
- * administrators, Conflict, and InvalidInput, also for a key without a team.
+ * Stores an MCP server of a team. It is in force after an administrator has approved it. Throws Conflict, and
+ * InvalidInput, also for a key without a team.
  */
 export const submitMcpServer = operation({
   name: 'submitMcpServer',
-  access: anyKey,
+  access: mcpSubmitter,
   async run(scope: McpScope, { id, params }: McpServerDraft): Promise<McpServerDefinition> {
     const caller = callerOf(scope);
-    if (isAdmin(caller))
-      throw new Forbidden('Administrators create MCP servers directly: POST /v1/mcp/server.', 'mcp_admin');
-    if (caller.role === 'proxy_admin_viewer' || caller.role === 'internal_user_viewer')
-      throw new Forbidden('Read-only keys cannot submit MCP servers.', 'mcp_admin');
     if (nullIfBlank(caller.teamId) === null) throw new InvalidInput('Only a key of a team can submit an MCP server.');
     const by = authored(scope);
     const review = { approval_status: 'pending_review', submitted_by: by.by, submitted_at: by.now.toISOString() };

@@ -1,11 +1,12 @@
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { type McpToolset, type McpToolsetPatch, storableToolset } from '../src/domain/mcp-toolsets/mcp-toolset.ts';
 import { newStamps } from '../src/domain/row-store.ts';
-import { anyKey, mcpAdmin } from './operation/access.ts';
+import { anyKey } from './operation/access.ts';
+import { mcpAdmin } from './operation/mcp-access.ts';
 import { authored } from './operation/authored.ts';
 import { visibleToolsets } from './operation/mcp-readers.ts';
 import { operation } from './operation/operation.ts';
-import type { McpServerPlatform } from './operation/platform.ts';
+import type { McpServerPlatform } from './operation/mcp-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 type McpScope = Scope<McpServerPlatform>;

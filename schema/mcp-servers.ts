@@ -38,7 +38,7 @@ const ApprovalType = builder.enumType('McpApproval', {
   description: 'State of the review of an MCP server.',
   values: {
     ACTIVE: { value: 'active', description: 'The server is in force.' },
-    PENDING_REVIEW: { value: 'pending_review', description: 'A team submitted the server; nobody has reviewed it.' },
+    PENDING_REVIEW: { value: 'pending_review', description: 'A team submitted the server for a review.' },
     REJECTED: { value: 'rejected', description: 'An administrator rejected the server.' },
   } as const,
 });

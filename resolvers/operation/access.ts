@@ -235,26 +235,6 @@ export const agentAdmin: Access = {
   },
 };
 
-/** Proxy administrators, for MCP servers and toolsets. */
-export const mcpAdmin: Access = {
-  name: 'mcpAdmin',
-  description: 'Proxy administrators.',
-  check(caller) {
-    if (!isAdmin(requireCaller(caller)))
-      throw new Forbidden('Only proxy administrators may change MCP servers and toolsets.', 'mcp_admin');
-  },
-};
-
-/** Proxy administrators with full or read-only access, for submitted MCP servers. */
-export const mcpViewer: Access = {
-  name: 'mcpViewer',
-  description: 'Proxy administrators with full or read-only access.',
-  check(caller) {
-    if (!isAnyAdmin(requireCaller(caller)))
-      throw new Forbidden('Only proxy administrators may see submitted MCP servers.', 'mcp_admin');
-  },
-};
-
 /** Administrators with full or read-only access, for request counts of all callers. */
 export const gatewayActivityReader: Access = {
   name: 'gatewayActivityReader',

@@ -7,7 +7,7 @@ import type { McpToolset } from '../../src/domain/mcp-toolsets/mcp-toolset.ts';
 import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { isAnyAdmin } from './access.ts';
 import { callerOf } from './operation.ts';
-import type { McpServerPlatform } from './platform.ts';
+import type { McpServerPlatform } from './mcp-platform.ts';
 import type { Scope } from './scope.ts';
 
 /** How a caller sees MCP servers. */

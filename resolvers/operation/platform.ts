@@ -11,7 +11,6 @@ import type { LensRowStores } from '../../src/domain/lens/row-stores.ts';
 import type { ClaimedRuns } from '../../src/domain/lens/worker.ts';
 import type { ActiveGuardrails } from '../../src/domain/guardrails/guardrail.ts';
 import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
-import type { McpServers } from '../../src/domain/mcp-servers/mcp-server.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { ProviderAccounts } from '../../src/domain/pass-through/providers.ts';
 import type { ResponseQueue } from '../../src/domain/responses/stored-response.ts';
@@ -248,18 +247,6 @@ export interface GuardrailPlatform {
   readonly guardrails: Guardrails;
   /** Guardrails that are ready to run. */
   readonly activeGuardrails: ActiveGuardrails;
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
-
-/** MCP servers and toolsets. */
-export interface McpServerPlatform {
-  readonly stores: Pick<Stores, 'mcpToolsets'>;
-  readonly mcpServers: McpServers;
-  /** Whether `/v1/mcp/registry.json` lists the public servers. */
-  readonly mcpRegistry: boolean;
-  /** Address at which clients reach this server. */
-  publicUrl(): string;
   readonly clock: Clock;
   readonly ids: Ids;
 }

@@ -14,7 +14,7 @@ import type { McpCalls } from '../../src/gateway/mcp/mcp-gateway.ts';
 import type { Loaders } from './loaders.ts';
 import type { CatalogPlatform, CheckoutPlatform, FreeTierPlatform } from './catalog-platform.ts';
 import type { HealthPlatform, MetricsPlatform, OutsidePlatform } from './health-platform.ts';
-import type { McpToolPlatform } from './mcp-platform.ts';
+import type { McpServerPlatform, McpToolPlatform } from './mcp-platform.ts';
 import type { DeploymentPlatform, FallbackPlatform, StoredDeploymentPlatform } from './model-platform.ts';
 import type {
   ActivityPlatform,
@@ -25,7 +25,6 @@ import type {
   InferencePlatform,
   KeyPlatform,
   LensPlatform,
-  McpServerPlatform,
   ObjectPlatform,
   GuardrailPlatform,
   PassThroughPlatform,
@@ -89,7 +88,6 @@ export interface Platform
   readonly deployments: DeploymentPlatform['deployments'];
   readonly fallbacks: FallbackPlatform['fallbacks'];
   readonly guardrails: GuardrailPlatform['guardrails'];
-  readonly mcpServers: McpServerPlatform['mcpServers'];
   readonly passThrough: PassThroughPlatform['passThrough'];
   readonly accounts: PassThroughPlatform['accounts'];
   readonly credentials: StoredDeploymentPlatform['credentials'];

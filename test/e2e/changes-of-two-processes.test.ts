@@ -188,6 +188,18 @@ describe.skipIf(engine === undefined || engine.skipReason !== null)('a change in
     await withinASecond(async () => expect(await namesThere()).toEqual([]));
   });
 
+  it('applies in the other process within a second: an MCP server', async () => {
+    const urlThere = async (): Promise<unknown> => (await call(there, 'GET', '/v1/mcp/server/s')).body['url'];
+    const server = { server_id: 's', url: 'http://127.0.0.1:9/one', transport: 'http' };
+    expect((await call(here, 'POST', '/v1/mcp/server', server)).status).toBe(201);
+    await withinASecond(async () => expect(await urlThere()).toBe('http://127.0.0.1:9/one'));
+    await call(here, 'PUT', '/v1/mcp/server', { ...server, url: 'http://127.0.0.1:9/two' });
+    await withinASecond(async () => expect(await urlThere()).toBe('http://127.0.0.1:9/two'));
+    const headers = { authorization: `Bearer ${ADMIN}` };
+    expect((await fetch(`${here.url}/v1/mcp/server/s`, { method: 'DELETE', headers })).status).toBe(202);
+    await withinASecond(async () => expect((await call(there, 'GET', '/v1/mcp/server/s')).status).toBe(404));
+  });
+
   it('applies in the other process within a second: the allowed addresses', async () => {
     const key = await newKey();
     const fromElsewhere = async (): Promise<number> => {

@@ -9,9 +9,9 @@ const ADMIN = 'sk-the-admin-of-renewed-secrets';
 const dataDir = mkdtempSync(join(tmpdir(), 'lensgate-renewed-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-const startWith = (admin: string, salt: string, former?: string): Promise<TestApp> =>
+const startWith = (admin: string, salt: string, former?: string, folder = dataDir): Promise<TestApp> =>
   startApp({
-    dataDir,
+    dataDir: folder,
     env: {
       LITELLM_MASTER_KEY: admin,
       LITELLM_SALT_KEY: salt,
@@ -103,4 +103,27 @@ it('stored models, credentials and pass-through endpoints survive a change of th
   await after.stop({ keepData: true });
   expect(new Set(authorizations)).toEqual(new Set(['Bearer sk-upstream-1', 'entry-1']));
   await upstream.stop();
+});
+
+it('stored MCP servers survive a change of the salt key', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lensgate-renewed-mcp-'));
+  const urlIn = async (app: TestApp): Promise<unknown> => {
+    const server = (await (await app.call('GET', '/v1/mcp/server/s')).json()) as Readonly<Record<string, unknown>>;
+    return server['url'];
+  };
+  try {
+    const url = 'http://127.0.0.1:9/mcp';
+    const first = await startWith(ADMIN, 'salt-1', undefined, folder);
+    expect((await first.call('POST', '/v1/mcp/server', { server_id: 's', url, transport: 'http' })).status).toBe(201);
+    await first.stop({ keepData: true });
+    const withoutFormer = await startWith(ADMIN, 'salt-2', undefined, folder);
+    expect(await urlIn(withoutFormer)).toBeNull();
+    await withoutFormer.stop({ keepData: true });
+    await (await startWith(ADMIN, 'salt-2', 'salt-1', folder)).stop({ keepData: true });
+    const after = await startWith(ADMIN, 'salt-2', undefined, folder);
+    expect(await urlIn(after)).toBe(url);
+    await after.stop({ keepData: true });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

@@ -240,7 +240,6 @@ export async function openGraph(
     passThrough: NO_ENDPOINTS,
     ...NO_AGENTS,
     ...NO_DEFINITIONS,
-    mcpRegistry: false,
     isInternalAddress: () => false,
     activeGuardrails: { current: () => [], faultOf: () => null },
     ...UNUSED_PLATFORM,

@@ -98,7 +98,7 @@ describe('MCP servers in the graph', () => {
     expect(overHttp).toMatchObject({ server_id: 's1', rpm: 3, alias: 'wiki', credentials: { auth_value: 'REDACTED' } });
     expect(await change('deleteMcpServer', { server: 's1' })).toMatchObject({ serverId: 's1' });
     expect(await change('deleteMcpServer', { server: 's1' })).toEqual({
-      __typename: 'NotFound',
+      __typename: 'NotFoundError',
       message: "MCP server 's1' not found.",
       code: 'NOT_FOUND',
     });
@@ -125,9 +125,9 @@ describe('MCP servers in the graph', () => {
       };
     };
     expect(await list('')).toMatchObject({ totalCount: 3, ids: ['f', 'b', 'a'], more: false });
-    const first = await list('(first: 2, orderBy: { by: NAME, direction: ASC })');
+    const first = await list('(first: 2, orderBy: { field: NAME, direction: ASC })');
     expect(first).toMatchObject({ totalCount: 3, ids: ['a', 'b'], more: true });
-    expect(await list(`(first: 2, after: "${first.last}", orderBy: { by: NAME, direction: ASC })`)).toMatchObject({
+    expect(await list(`(first: 2, after: "${first.last}", orderBy: { field: NAME, direction: ASC })`)).toMatchObject({
       ids: ['f'],
     });
     expect(await list('(filter: { isFromConfig: true })')).toMatchObject({ ids: ['f'] });

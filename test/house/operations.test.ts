@@ -34,6 +34,8 @@ const WITHOUT_ALLOWANCE: Readonly<Record<string, string>> = {
   getViewer: 'it repeats the key of the request and reads no store',
   listPublicAgents: 'the operator made the agents public; they are in memory',
   listPublicModels: 'the operator made the models public; they are in memory',
+  listPublicMcpServers: 'the operator made the servers public; they are in memory',
+  readMcpRegistry: 'the operator made the servers public; they are in memory',
   listPublicEndpoints: 'the list is in memory',
   getFreeTierUsage: 'a client must be able to see that its allowance is used up',
 };

@@ -55,7 +55,7 @@ const NO_GUARDRAILS: Guardrails = {
 };
 
 /** MCP servers of a server that has none. */
-const NO_MCP_SERVERS: McpServers = {
+export const NO_MCP_SERVERS: McpServers = {
   servers: () => [],
   list: () => [],
   add: refuse,
@@ -93,7 +93,7 @@ const NO_VECTOR_STORES: VectorStores = {
 };
 
 /** Definitions of a server that has none. */
-export const NO_DEFINITIONS = { guardrails: NO_GUARDRAILS, mcpServers: NO_MCP_SERVERS, vectorStores: NO_VECTOR_STORES };
+export const NO_DEFINITIONS = { guardrails: NO_GUARDRAILS, vectorStores: NO_VECTOR_STORES };
 
 /** Load of a process without requests and without external services. */
 export const NO_LOAD = {

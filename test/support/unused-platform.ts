@@ -1,18 +1,22 @@
 import type { A2aPlatform } from '../../resolvers/operation/a2a-platform.ts';
+import { NO_AGENTS, NO_MCP_SERVERS } from './no-upstreams.ts';
+import type { McpServerPlatform } from '../../resolvers/operation/mcp-platform.ts';
 import type { CodingAgentPlatform, DecisionPlatform } from '../../resolvers/operation/platform.ts';
 import { createMcpSessions } from '../../src/domain/mcp-sessions/sessions.ts';
 import type { McpSessionPlatform } from '../../resolvers/operation/mcp-session-platform.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { keyGenerator } from '../../src/runtime/identifiers.ts';
 import { UNCALIBRATED } from '../../src/domain/decisions/calibration.ts';
-import { NO_AGENTS } from './no-upstreams.ts';
 
-/** Platform parts for tests without stored decisions, pass-through calls, agents of any kind and MCP clients. */
+/** Platform parts for tests without stored decisions, pass-through calls, agents, MCP servers and MCP clients. */
 export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
   Pick<A2aPlatform, keyof typeof NO_AGENTS> &
   Pick<CodingAgentPlatform, 'accounts' | 'agentPolls' | 'agentMessages'> &
+  Pick<McpServerPlatform, 'mcpServers' | 'mcpRegistry'> &
   Pick<McpSessionPlatform, 'mcpSessions' | 'mcpEndpoint'> = {
   ...NO_AGENTS,
+  mcpServers: NO_MCP_SERVERS,
+  mcpRegistry: false,
   decisions: {
     maxQuestions: 128,
     fallbackBelow: null,

@@ -62,7 +62,7 @@ export const MCP_SERVER_MEMBERS = {
   oauth_identity_binding: 'any',
 } as const satisfies Readonly<Record<string, MemberKind>>;
 
-/** Members of `credentials`. They may also stand beside the other members of a server. All are secret or name a client. */
+/** Members of `credentials`. They may also stand beside the other members of a server. */
 export const MCP_CREDENTIAL_MEMBERS = {
   auth_value: 'text',
   client_id: 'text',

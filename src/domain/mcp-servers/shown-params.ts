@@ -11,6 +11,14 @@ export type McpServerReader = 'admin' | 'user' | 'key';
 /** Maps whose texts are secrets, whatever their names are. */
 const SECRET_MAPS: ReadonlySet<string> = new Set(['credentials', 'static_headers', 'env']);
 
+/** Members whose names look like those of secrets, or that are keyed by names of tools. */
+const WITHOUT_SECRETS: ReadonlySet<string> = new Set([
+  'byok_api_key_help_url',
+  'tool_name_to_display_name',
+  'tool_name_to_description',
+  'allowed_params',
+]);
+
 const FOR_USERS: readonly string[] = [
   'server_name',
   'alias',
@@ -73,6 +81,7 @@ const shownVariables = (value: unknown): unknown =>
     : value;
 
 function shownMember(name: string, value: unknown): unknown {
+  if (WITHOUT_SECRETS.has(name)) return value;
   if (SECRET_MAPS.has(name)) return hiddenTexts(value);
   if (name === 'env_vars') return shownVariables(value);
   return redacted(name, value, 'admin');

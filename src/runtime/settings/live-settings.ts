@@ -20,6 +20,7 @@ const LIVE: ReadonlySet<string> = new Set([
   ...Object.keys(RETENTIONS).map((name) => `general_settings.${name}`),
   'general_settings.pass_through_endpoints',
   'litellm_settings.drop_params',
+  'litellm_settings.mcp_aliases',
   'strict_config',
 ]);
 

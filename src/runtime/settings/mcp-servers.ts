@@ -8,14 +8,22 @@ import { assertUniqueNames } from '../../domain/mcp-servers/stored-server.ts';
 import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
+import type { SettingValues } from './table.ts';
 
 /** Section of the MCP servers in the file: a map by name. */
 const SECTION = 'mcp_servers';
 /** Transport of a server of the file without one: that of the reference. */
 const DEFAULT_TRANSPORT = 'http';
 
-interface ServerReading {
+/** MCP servers of the file, and the programs that servers may run. */
+export interface McpSettings {
+  readonly servers: readonly McpServerDefinition[];
   readonly stdio: StdioRules;
+  /** Whether the public servers are listed. */
+  readonly registry: boolean;
+}
+
+interface ServerReading {
   /** A wrong value, which stops the start. */
   readonly fault: (fault: ConfigFault) => void;
   /** A value without an effect, which stops the start only where the configuration is strict. */
@@ -25,10 +33,21 @@ interface ServerReading {
 /** Programs are checked separately: a server of the file that may not run only causes a warning. */
 const ANY_PROGRAM = (command: unknown): StdioRules => ({ isEnabled: true, extraCommands: [String(command)] });
 
-/** The MCP servers of the file; empty when one has a wrong value. `fault` receives each wrong value. */
-export function readMcpServers(
+/** The settings of MCP servers. `values` are rows of the table of settings. */
+export function readMcp(
   document: ConfigDocument,
-  { stdio, fault, faultIfStrict }: ServerReading,
+  values: Pick<SettingValues, 'mcpStdio' | 'mcpStdioCommands' | 'mcpRegistry'>,
+  reading: ServerReading,
+): McpSettings {
+  const stdio = { isEnabled: values.mcpStdio, extraCommands: values.mcpStdioCommands };
+  return { servers: readMcpServers(document, stdio, reading), stdio, registry: values.mcpRegistry };
+}
+
+/** The MCP servers of the file; empty when one has a wrong value. `fault` receives each wrong value. */
+function readMcpServers(
+  document: ConfigDocument,
+  stdio: StdioRules,
+  { fault, faultIfStrict }: ServerReading,
 ): readonly McpServerDefinition[] {
   const at = (path: Path, message: string): ConfigFault => {
     const place = [SECTION, ...path];

@@ -100,7 +100,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       budget_reset_time: 'budgets reset at midnight UTC',
       include_cost_in_streaming_usage: 'usage of streams has no cost',
       modify_params: 'requests are not changed to suit a provider',
-      mcp_aliases: 'no MCP server is reachable',
     },
     others: names(`
       add_function_to_prompt anthropic_prompt_caching_ttl apply_user_budget_to_team_keys

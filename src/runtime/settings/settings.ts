@@ -10,8 +10,6 @@ import { type Usd, usdFrom } from '../../domain/money.ts';
 import type { A2aAgent } from '../../domain/a2a-agents/agent.ts';
 import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
 import type { ParamReader } from '../../domain/guardrails/guardrails.ts';
-import type { McpServerDefinition } from '../../domain/mcp-servers/mcp-server.ts';
-import type { StdioRules } from '../../domain/mcp-servers/server-params.ts';
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
 import type { VectorStore } from '../../domain/vector-stores/vector-store.ts';
 import { Secret } from '../../domain/secret.ts';
@@ -34,7 +32,7 @@ import { type OtlpSettings, otlpOf } from './otlp.ts';
 import { readCredentialList } from './credential-list.ts';
 import { readA2aAgents } from './a2a-agents.ts';
 import { paramReader, readGuardrails } from './guardrails.ts';
-import { readMcpServers } from './mcp-servers.ts';
+import { type McpSettings, readMcp } from './mcp-servers.ts';
 import { readPassThrough } from './pass-through.ts';
 import { readVectorStores } from './vector-stores.ts';
 import { type EnvironmentAccount, readProviderAccounts } from './provider-accounts.ts';
@@ -98,13 +96,7 @@ export interface Settings {
   readonly guardrails: { readonly definitions: readonly GuardrailDefinition[]; readonly readParams: ParamReader };
   /** Registered vector stores of the file. */
   readonly vectorStores: readonly VectorStore[];
-  /** MCP servers of the file, and the programs that servers may run. */
-  readonly mcp: {
-    readonly servers: readonly McpServerDefinition[];
-    readonly stdio: StdioRules;
-    /** Whether the public servers are listed. */
-    readonly registry: boolean;
-  };
+  readonly mcp: McpSettings;
   /** Accounts of providers whose own APIs are served below a prefix. */
   readonly providerAccounts: ReadonlyMap<string, EnvironmentAccount>;
   /** Whether the built-in `demo` model is served. */
@@ -250,8 +242,7 @@ export function readSettings(
   const guardrails = readGuardrails(document, { fault, faultIfStrict });
   const a2aAgents = readA2aAgents(document, { env, fault });
   const vectorStores = readVectorStores(document, { fault, faultIfStrict });
-  const stdio = { isEnabled: values.mcpStdio, extraCommands: values.mcpStdioCommands };
-  const mcpServers = readMcpServers(document, { stdio, fault, faultIfStrict });
+  const mcp = readMcp(document, values, { fault, faultIfStrict });
   const providerAccounts = readProviderAccounts(env, fault);
   checkMasterKey(read, warn);
   warnIfUnwise(values, warn);
@@ -280,7 +271,7 @@ export function readSettings(
     a2aAgents,
     vectorStores,
     guardrails: { definitions: guardrails, readParams: paramReader(environment.variables) },
-    mcp: { servers: mcpServers, stdio, registry: values.mcpRegistry },
+    mcp,
     passThrough: { endpoints, timeoutSeconds: values.passThroughTimeoutSeconds },
     clickHouse,
     tokens,

@@ -28,7 +28,7 @@ const approvalOf = ([status, body]: readonly [number, unknown]) => {
 };
 
 describe('mcpServers.submit', () => {
-  it('mcpServers.submit 201: the server waits for a review, and nobody may use it', async () => {
+  it('mcpServers.submit 201: the server waits for a review, and no key may use it', async () => {
     const body = { server_name: 'waiting', allow_all_keys: true, approval_status: 'active', ...HTTP };
     const [status, submitted] = await mcp.ask('POST', SUBMIT, body, teamKey);
     const review = { approval_status: 'pending_review', submitted_by: 'member', submitted_at: TIME };

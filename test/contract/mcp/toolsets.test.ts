@@ -95,12 +95,9 @@ describe('toolsets', () => {
   });
 
   it('mcpToolsets.create 403, mcpToolsets.update 403, mcpToolsets.delete 403: a key of a user', async () => {
-    for (const request of [
-      ['POST', TOOLSETS, { toolset_name: 'x' }],
-      ['PUT', TOOLSETS, { toolset_id: id }],
-      ['DELETE', `${TOOLSETS}/${id}`, undefined],
-    ] as const)
-      expect(await mcp.ask(...request, userKey)).toEqual([403, adminOnly]);
+    expect(await mcp.ask('POST', TOOLSETS, { toolset_name: 'x' }, userKey)).toEqual([403, adminOnly]);
+    expect(await mcp.ask('PUT', TOOLSETS, { toolset_id: id }, userKey)).toEqual([403, adminOnly]);
+    expect(await mcp.ask('DELETE', `${TOOLSETS}/${id}`, undefined, userKey)).toEqual([403, adminOnly]);
   });
 
   it('mcpToolsets.list 401, mcpToolsets.get 401: no key', async () => {
@@ -114,7 +111,7 @@ describe('toolsets', () => {
     expect((await mcp.ask('DELETE', `${TOOLSETS}/${id}`, undefined, null))[0]).toBe(401);
   });
 
-  it('mcpToolsets.delete 202: the toolset is gone', async () => {
+  it('mcpToolsets.delete 202: the toolset is deleted', async () => {
     expect(await mcp.ask('DELETE', `${TOOLSETS}/${id}`)).toEqual([202, '']);
     expect(await mcp.ask('GET', TOOLSETS)).toEqual([200, []]);
   });
