@@ -1,6 +1,7 @@
 import type { Caller } from '../caller.ts';
 import { type JsonObject, isJsonObject } from '../json-object.ts';
 import type { McpServer } from '../mcp-servers/mcp-server.ts';
+import { admitsAnonymous, ANONYMOUS_MCP_CALLER } from './anonymous-caller.ts';
 import type { McpToolsetView } from './mcp-request.ts';
 import { isNamed, prefixedName } from './tool-names.ts';
 
@@ -64,6 +65,7 @@ export function mcpRightsOf(caller: Caller, toolsets: readonly McpToolsetView[])
 
   /** Whether the caller may use the server for tools that no toolset limits. */
   function allowsWhole(server: McpServer): boolean {
+    if (caller === ANONYMOUS_MCP_CALLER) return admitsAnonymous(server);
     return (
       hasAll ||
       server.allowsAllKeys ||
