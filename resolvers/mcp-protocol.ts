@@ -1,10 +1,12 @@
+import type { Caller } from '../src/domain/caller.ts';
 import { Forbidden, type Unauthenticated } from '../src/domain/errors.ts';
+import { ANONYMOUS_MCP_CALLER } from '../src/domain/mcp/anonymous-caller.ts';
 import { admissionKindOf, assertAdmitted, namedServers } from '../src/domain/mcp/admission.ts';
 import type { McpRequest, ResolvedMcpTarget } from '../src/domain/mcp/mcp-request.ts';
 import type { McpClientInfo, McpSession } from '../src/domain/mcp-sessions/session.ts';
-import { anyKey, anyone } from './operation/access.ts';
+import { anyone } from './operation/access.ts';
 import type { McpSessionPlatform } from './operation/mcp-session-platform.ts';
-import { callerOf, operation } from './operation/operation.ts';
+import { operation } from './operation/operation.ts';
 import type { Scope } from './operation/scope.ts';
 import { resolveMcpTarget } from './mcp-tools.ts';
 
@@ -24,6 +26,8 @@ export interface McpArrival extends Pick<McpRequest, 'target' | 'clientHeaders' 
 
 /** An admitted request. */
 export interface McpExchange {
+  /** The caller, or `ANONYMOUS_MCP_CALLER` at servers that need no key. */
+  readonly caller: Caller;
   readonly request: McpRequest;
   /** Servers that the caller may use; null when it may use none of those that the request names. */
   readonly resolved: ResolvedMcpTarget | null;
@@ -43,20 +47,31 @@ export const admitMcpRequest = operation<McpArrival, Promise<McpExchange>, Platf
   name: 'admitMcpRequest',
   access: anyone,
   async run(scope, arrival) {
-    const { platform, caller, client } = scope;
+    const { platform, client } = scope;
     const { target, clientHeaders, callerToken } = arrival;
     assertOrigin(scope, arrival);
     admit(scope, arrival);
+    const caller = scope.caller ?? ANONYMOUS_MCP_CALLER;
     const session = arrival.sessionId === null ? null : platform.mcpSessions.find(arrival.sessionId, caller);
     const sessionId = session?.facts.id ?? null;
     const request = { target, clientHeaders, callerToken, sessionId, clientAddress: client.address };
     try {
-      return { request, session, resolved: await resolveMcpTarget(scope, request), refusal: null };
+      const resolved = await resolveMcpTarget({ ...partsOf(scope), caller }, request);
+      return { caller, request, session, resolved, refusal: null };
     } catch (error) {
-      if (error instanceof Forbidden) return { request, session, resolved: null, refusal: error };
+      if (error instanceof Forbidden) return { caller, request, session, resolved: null, refusal: error };
       throw error;
     }
   },
+});
+
+/** A scope as an object, whose members a copy can replace. */
+const partsOf = <Slice>({ platform, caller, client, signal, loaders }: Scope<Slice>): Scope<Slice> => ({
+  platform,
+  caller,
+  client,
+  signal,
+  loaders,
 });
 
 function admit({ platform, caller }: Scope<Platform>, arrival: McpArrival): void {
@@ -75,18 +90,21 @@ function assertOrigin({ platform }: Scope<McpSessionPlatform>, { origin, request
   throw new Forbidden('Invalid Origin header', 'origin');
 }
 
-/** Opens a session of a client. Throws Forbidden for a caller that may use no server, and LimitExceeded. */
+/**
+ * Opens a session of a client; null for an anonymous caller, who is not known again. Throws Forbidden for a caller that
+ * may use no server, and LimitExceeded.
+ */
 export const openMcpSession = operation<
   { readonly exchange: McpExchange; readonly client: McpClientInfo },
-  McpSession,
+  McpSession | null,
   McpSessionPlatform
 >({
   name: 'openMcpSession',
-  access: anyKey,
+  access: anyone,
   run(scope, { exchange, client }) {
-    const { refusal, request } = exchange;
-    const caller = callerOf(scope);
+    const { caller, refusal, request } = exchange;
     if (refusal !== null) throw refusal;
+    if (caller === ANONYMOUS_MCP_CALLER) return null;
     const { clientAddress } = request;
     return scope.platform.mcpSessions.open({ caller, client, clientAddress });
   },

@@ -73,7 +73,7 @@ function answerInitialize(scope: Scope, exchange: McpExchange, { id, params }: M
   const client = { name: shortText(name), version: shortText(version) };
   const session = openMcpSession(scope, { exchange, client });
   const result = { protocolVersion: negotiatedVersion(protocolVersion), ...serverFacts(exchange) };
-  return eventsAnswer([resultMessage(id, result)], session.facts.id);
+  return eventsAnswer([resultMessage(id, result)], session?.facts.id ?? null);
 }
 
 /** Characters of the name of a client. */
@@ -153,7 +153,10 @@ async function answerTo(
   session?.start(id, running);
   try {
     const signal = AbortSignal.any([scope.signal, writer.signal, running.signal]);
-    return resultMessage(id, await runMethod(method, { scope: withSignal(scope, signal), exchange, params }));
+    return resultMessage(
+      id,
+      await runMethod(method, { scope: messageScope(scope, exchange, signal), exchange, params }),
+    );
   } catch (error) {
     if (running.signal.aborted || writer.signal.aborted) return null;
     if (isUnexpected(error)) scope.platform.mcpEndpoint.messageFailed(error);
@@ -163,7 +166,8 @@ async function answerTo(
   }
 }
 
-const withSignal = ({ platform, caller, client, loaders }: Scope, signal: AbortSignal): Scope => ({
+/** The scope of one message: with its own signal, and with the caller of the exchange. */
+const messageScope = ({ platform, client, loaders }: Scope, { caller }: McpExchange, signal: AbortSignal): Scope => ({
   platform,
   caller,
   client,
