@@ -1,9 +1,18 @@
 import type { McpServer } from '../src/domain/mcp-servers/mcp-server.ts';
-import { Forbidden } from '../src/domain/errors.ts';
+import { Forbidden, UpstreamFailed } from '../src/domain/errors.ts';
+import type { JsonObject } from '../src/domain/json-object.ts';
+import { mcpServerOf } from '../src/domain/mcp-servers/mcp-server-of.ts';
+import { checkedParams } from '../src/domain/mcp-servers/server-params.ts';
+import { isNamed, prefixOf } from '../src/domain/mcp/tool-names.ts';
 import { offeredTools } from '../src/domain/mcp/offered-tools.ts';
-import type { McpRequest, McpToolCall, McpToolListing, ResolvedMcpTarget } from '../src/domain/mcp/mcp-request.ts';
+import type {
+  McpRequest,
+  McpToolCall,
+  McpToolListing,
+  ResolvedMcpTarget,
+  ServerTools,
+} from '../src/domain/mcp/mcp-request.ts';
 import type { McpToolResult } from '../src/domain/mcp/mcp-upstream.ts';
-import type { ServerTools } from '../src/gateway/mcp/mcp-gateway.ts';
 import { anyKey, admin, isAnyAdmin } from './operation/access.ts';
 import { chosenTool, senderOf, targetFor } from './operation/mcp-targets.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -81,34 +90,102 @@ export const callMcpTool = operation({
   },
 });
 
-/** Asks a server that is not configured for its tools, for a test before it is stored. Throws as the gateway. */
-export const testMcpServer = operation({
-  name: 'testMcpServer',
-  access: admin,
-  async run(scope: Scope<McpToolPlatform>, { server }: { readonly server: McpServer }): Promise<ServerTools> {
-    const sender = { caller: callerOf(scope), clientHeaders: {}, callerToken: null, sessionId: null };
-    const [answer] = await scope.platform.gateway.mcp.listTools([server], sender, {
-      signal: scope.signal,
-      isRecorded: false,
-    });
-    if (answer === undefined) throw new TypeError('The gateway gave no answer for a server.');
-    return answer;
+/**
+ * Lists the tools of one server, by its id, name or alias. `includesDisabled`: for administrators, also the tools that
+ * the server does not offer. Throws Forbidden for a server that does not exist or that the caller may not use, and the
+ * failure of the server.
+ */
+export const listToolsOfMcpServer = operation({
+  name: 'listToolsOfMcpServer',
+  access: anyKey,
+  async run(
+    scope: Scope<McpToolPlatform>,
+    {
+      request,
+      server: name,
+      includesDisabled,
+    }: { readonly request: McpRequest; readonly server: string; readonly includesDisabled: boolean },
+  ): Promise<McpToolListing> {
+    const { resolved, rights } = await targetFor(scope, { ...request, target: { kind: 'all' } });
+    const server = resolved.servers.find((one) => isNamed(one, name));
+    if (server === undefined)
+      throw new Forbidden(`The key is not allowed to access server ${name.slice(0, SHOWN_NAME)}`, 'mcp_server', {
+        hasWordsOfReference: true,
+      });
+    const answer = await answerOf(scope, server, senderOf(scope, request));
+    if (answer.failure !== null) throw failedListing(server, answer.failure);
+    const offering = includesDisabled && isAnyAdmin(callerOf(scope)) ? { ...server, ...ALL_TOOLS } : server;
+    const tools = offeredTools(offering, answer.tools, { rights, toolset: null });
+    return {
+      tools: tools.map((tool) => ({ server, tool })),
+      outcomes: new Map([[server.id, shownOutcome({ ...answer, tools })]]),
+    };
   },
 });
 
-/** Whether servers answer now. Null for ids of all servers that the caller may use. */
+/** Lists of a server that offers all of its tools. */
+const ALL_TOOLS = { allowedTools: [], disallowedTools: [] } as const;
+/** Characters of a server name that an error message repeats. */
+const SHOWN_NAME = 256;
+
+/** The failure of a list, with the message of the reference. */
+function failedListing(server: McpServer, failure: Error): Error {
+  if (!(failure instanceof UpstreamFailed)) return failure;
+  return new UpstreamFailed(`Failed to list tools from server ${prefixOf(server)}`, failure, { cause: failure });
+}
+
+/** The answer of one server. */
+async function answerOf(
+  { platform, signal }: Scope<McpToolPlatform>,
+  server: McpServer,
+  sender: ReturnType<typeof senderOf>,
+): Promise<ServerTools> {
+  const [answer] = await platform.gateway.mcp.listTools([server], sender, { signal, isRecorded: false });
+  if (answer === undefined) throw new TypeError('The gateway gave no answer for a server.');
+  return answer;
+}
+
+/**
+ * Asks a server that is not stored for its tools. `params` are those of a new server. Servers that are programs are
+ * refused. Throws InvalidInput for params with which a server cannot run.
+ */
+export const testMcpServer = operation({
+  name: 'testMcpServer',
+  access: admin,
+  run(scope: Scope<McpToolPlatform>, { params }: { readonly params: JsonObject }): Promise<ServerTools> {
+    const checked = checkedParams(params, { isEnabled: false, extraCommands: [] });
+    const server = mcpServerOf({ ...UNSTORED, params: checked });
+    const sender = { caller: callerOf(scope), clientHeaders: {}, callerToken: null, sessionId: null };
+    return answerOf(scope, server, sender);
+  },
+});
+
+const UNSTORED = {
+  id: 'unstored',
+  isFromConfig: false,
+  createdAt: null,
+  createdBy: null,
+  updatedAt: null,
+  updatedBy: null,
+} as const;
+
+/** Deadline of a check of servers, in ms. */
+const CHECK_MS = 10_000;
+
+/** Asks servers for their tools, to know whether they answer. Ids that the caller may not use are left out. */
 export const checkMcpServers = operation({
   name: 'checkMcpServers',
   access: anyKey,
   async run(
     scope: Scope<McpToolPlatform>,
-    { ids, request }: { readonly ids: readonly string[] | null; readonly request: McpRequest },
+    { ids, request }: { readonly ids: readonly string[]; readonly request: McpRequest },
   ): Promise<readonly ServerTools[]> {
     const { resolved } = await targetFor(scope, request);
-    const asked = ids === null ? resolved.servers : resolved.servers.filter(({ id }) => ids.includes(id));
+    const asked = ids.length === 0 ? resolved.servers : resolved.servers.filter(({ id }) => ids.includes(id));
     return await scope.platform.gateway.mcp.listTools(asked, senderOf(scope, request), {
       signal: scope.signal,
       isRecorded: false,
+      milliseconds: CHECK_MS,
     });
   },
 });

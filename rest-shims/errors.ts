@@ -16,6 +16,8 @@ import {
   UpstreamFailed,
 } from '../src/domain/errors.ts';
 import { AnalysisTimeout, OwnershipLost, UnknownWorker } from '../src/domain/lens/worker.ts';
+import type { McpFailureKind } from '../src/domain/mcp/mcp-request.ts';
+import { outcomeOf } from '../src/domain/mcp/outcome.ts';
 import { FreeTierUsedUp } from '../src/domain/free-tier/free-tier.ts';
 import { anthropicError, geminiError, INTERNAL_MESSAGE, proxyError } from './helpers/http/dialect-errors.ts';
 import { isOutsideRpc, JsonRpcFailure, rpcError } from './helpers/http/json-rpc-failure.ts';
@@ -212,6 +214,21 @@ export function statusOf(surface: Surface, error: DomainError | null): number {
   if (error instanceof InvalidInput && VALIDATION_SURFACES.has(surface) && error.issues.length === 0) return 400;
   return STATUSES[surface][error.code];
 }
+
+/** Statuses of failed requests to MCP servers. */
+const MCP_STATUSES: Record<McpFailureKind, number> = {
+  auth_required: 401,
+  forbidden: 403,
+  rate_limited: 429,
+  timeout: 504,
+  unreachable: 502,
+  upstream_error: 502,
+  internal: 500,
+};
+
+/** Status of a failed request about tools of MCP servers. */
+export const mcpToolStatus = (error: DomainError): number =>
+  error instanceof UpstreamFailed ? MCP_STATUSES[outcomeOf(error).status] : statusOf('management', error);
 
 /** Renders a failure in the format of its surface. */
 export function renderError(

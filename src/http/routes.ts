@@ -53,6 +53,7 @@ import { vectorStoreCallRoutes } from '../../rest-shims/vector-store-calls.ts';
 import { vectorStoreRoutes } from '../../rest-shims/vector-stores.ts';
 import { mcpServerRoutes } from '../../rest-shims/mcp-servers.ts';
 import { mcpToolsetRoutes } from '../../rest-shims/mcp-toolsets.ts';
+import { mcpToolRoutes } from '../../rest-shims/mcp-tools.ts';
 import { passThroughEndpointRoutes } from '../../rest-shims/pass-through-endpoints.ts';
 import { projectRoutes } from '../../rest-shims/projects.ts';
 import { realtimeRoutes } from '../../rest-shims/realtime.ts';
@@ -114,6 +115,8 @@ export function restRoutes(): readonly RouteRow[] {
     ...a2aAgentRoutes,
     ...a2aRoutes,
     ...guardrailRoutes,
+    // Before the row `/v1/mcp/server/:id`, which also matches the path of the health check.
+    ...mcpToolRoutes,
     ...guardrailUseRoutes,
     ...vectorStoreRoutes,
     ...vectorStoreCallRoutes,

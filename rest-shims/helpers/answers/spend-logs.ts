@@ -70,7 +70,8 @@ function sharedMembers(row: SpendRow, { keys, apiBases }: SpendList, timeOf: Wri
     endTime: timeOf(endedAt),
     request_duration_ms: endedAt.getTime() - startedAt.getTime(),
     completionStartTime: timeOf(row.firstByteAt ?? endedAt),
-    model: `${row.provider}/${row.model}`,
+    // Calls of MCP servers have no provider.
+    model: row.provider === '' ? row.model : `${row.provider}/${row.model}`,
     model_id: row.deploymentId,
     model_group: row.modelGroup,
     custom_llm_provider: row.provider,

@@ -13,9 +13,11 @@ export interface FailureForm {
    * - `named`: the OpenAI envelope with type `not_found` or `bad_request`, and `param`
    * - `rule`: the OpenAI envelope with type `internal_server_error`
    * - `problem`: a problem document for an invalid query, else the form of the surface
+   * - `mcp`: `{"detail":{"error":…,"message":…}}` with a code for failures of MCP servers, and for refusals of servers and
+   *   tools
    * - `decision`: the OpenAI envelope, with type `authentication_error` if the upstream refuses the credential
    */
-  readonly body: 'detail' | 'text' | 'auth' | 'model' | 'named' | 'rule' | 'problem' | 'decision';
+  readonly body: 'detail' | 'text' | 'auth' | 'model' | 'named' | 'rule' | 'problem' | 'mcp' | 'decision';
   /** Value of `param` in the form `named`. */
   readonly param?: string;
   /** `bad_request`: NotFound is answered as a malformed request, with 400. */

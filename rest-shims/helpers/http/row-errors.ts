@@ -14,7 +14,8 @@ import { FileOwnedStore } from '../../../src/domain/vector-stores/vector-store.t
 import { SignInRefused, SignInThrottled } from '../../../src/domain/users/sign-in.ts';
 import { OwnedByFile } from '../../../src/domain/settings/ownership.ts';
 import { decisionError } from './dialect-errors.ts';
-import { type RenderedError, renderError, statusOf } from '../../errors.ts';
+import { mcpToolBody, mcpToolHeaders } from './mcp-tool-errors.ts';
+import { mcpToolStatus, type RenderedError, renderError, statusOf } from '../../errors.ts';
 import { isInvalidJson } from './management-errors.ts';
 import type { FailureForm } from './failure-form.ts';
 import { failedLoginPage, refusedPage, SIGN_IN_HEADERS } from '../pages/sign-in.ts';
@@ -37,6 +38,7 @@ function formStatus(form: FailureForm, error: DomainError): number {
  */
 export function renderFormedError(form: FailureForm, error: DomainError, headers: IncomingHttpHeaders): RenderedError {
   if (form.body === 'decision') return renderDecisionError(error, headers);
+  if (form.body === 'mcp') return renderMcpError(error, headers);
   const status = formStatus(form, error);
   const value = formBody(form, error, String(status));
   if (value === null) return renderError('management', error, headers);
@@ -58,6 +60,17 @@ function renderDecisionError(error: DomainError, headers: IncomingHttpHeaders): 
   const rendered = renderError('proxy', error, headers);
   if (!(error instanceof UpstreamFailed)) return rendered;
   return { ...rendered, body: Buffer.from(JSON.stringify({ error: decisionError(rendered.status, error) })) };
+}
+
+function renderMcpError(error: DomainError, headers: IncomingHttpHeaders): RenderedError {
+  const body = mcpToolBody(error);
+  if (body === null) return renderError('management', error, headers);
+  return {
+    status: mcpToolStatus(error),
+    headers: mcpToolHeaders(error),
+    contentType: 'application/json',
+    body: Buffer.from(JSON.stringify(body)),
+  };
 }
 
 const isSignIn = (error: DomainError): boolean => error instanceof SignInRefused || error instanceof SignInThrottled;
@@ -98,7 +111,7 @@ function formBody(form: FailureForm, error: DomainError, code: string): object |
   const fixed = fixedBody(error, code);
   if (fixed !== null) return fixed;
   if (form.body === 'problem') return error instanceof InvalidInput ? problemBody(error, Number(code)) : null;
-  if (form.body === 'decision' || hasSurfaceForm(form, error)) return null;
+  if (form.body === 'decision' || form.body === 'mcp' || hasSurfaceForm(form, error)) return null;
   switch (form.body) {
     case 'detail':
       return { detail: { error: message } };

@@ -2,6 +2,7 @@ import { A2A_AGENT_ANSWERS } from './answer-types/a2a-agents.ts';
 import { CALLBACK_ANSWERS } from './answer-types/callback-settings.ts';
 import { GUARDRAIL_USE_ANSWERS } from './answer-types/guardrail-use.ts';
 import { MCP_ENDPOINT_ANSWERS } from './answer-types/mcp-endpoints.ts';
+import { MCP_TOOL_ANSWERS } from './answer-types/mcp-tools.ts';
 import { MODELS_ANSWERS } from './answer-types/models.ts';
 import { MCP_ANSWERS, MCP_TYPES } from './answer-types/mcp.ts';
 import type { AnswerTypes } from './answer-types/notation.ts';
@@ -26,6 +27,7 @@ export const ANSWER_TYPES: AnswerTypes = {
   ...VECTOR_STORE_ANSWERS,
   ...MCP_ANSWERS,
   ...MCP_ENDPOINT_ANSWERS,
+  ...MCP_TOOL_ANSWERS,
 };
 
 /** Schemas of the components that answers refer to. */

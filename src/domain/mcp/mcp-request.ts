@@ -51,6 +51,16 @@ export type McpOutcome =
       readonly httpStatus: number | null;
     };
 
+/** Answer of one server to a request for its tools. */
+export interface ServerTools {
+  readonly server: McpServer;
+  /** Empty after a failure. */
+  readonly tools: readonly McpTool[];
+  readonly outcome: McpOutcome;
+  /** The failure; null without one. */
+  readonly failure: Error | null;
+}
+
 /** A tool and its server. */
 export interface ListedTool {
   readonly server: McpServer;

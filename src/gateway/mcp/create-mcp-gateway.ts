@@ -8,6 +8,7 @@ import { namesGuardrails } from '../../domain/guardrails/selection.ts';
 import { inParallel } from '../../domain/in-parallel.ts';
 import type { McpServer } from '../../domain/mcp-servers/mcp-server.ts';
 import { outcomeOf } from '../../domain/mcp/outcome.ts';
+import type { ServerTools } from '../../domain/mcp/mcp-request.ts';
 import type { McpToolResult, McpUpstream } from '../../domain/mcp/mcp-upstream.ts';
 import { prefixOf } from '../../domain/mcp/tool-names.ts';
 import { upstreamHeaders } from '../../domain/mcp/upstream-headers.ts';
@@ -18,7 +19,7 @@ import type { CallGuard, Guards } from '../guardrails/guarding.ts';
 import { withinDeadline } from './deadline.ts';
 import { checkArguments, checkResult } from './guarded-tool.ts';
 import { mcpLimitsOf } from './mcp-limits.ts';
-import type { McpGateway, McpGatewayCall, McpSender, ServerTools } from './mcp-gateway.ts';
+import type { McpGateway, McpGatewayCall, McpSender } from './mcp-gateway.ts';
 
 /** Deadline of a listing, in ms, for all servers together. */
 const LIST_MS = 30_000;
@@ -36,8 +37,12 @@ const upstreamCall = (server: McpServer, sender: McpSender, signal: AbortSignal)
 
 /** Creates the gateway to MCP servers. `guards` is null without guardrails. */
 export function createMcpGateway(upstream: McpUpstream, tools: CallTools, guards: Guards | null): McpGateway {
-  async function toolsOf(server: McpServer, sender: McpSender, signal: AbortSignal): Promise<ServerTools> {
-    const milliseconds = Math.min(server.timeoutMs ?? LIST_MS, LIST_MS);
+  async function toolsOf(
+    server: McpServer,
+    sender: McpSender,
+    { signal, most }: { readonly signal: AbortSignal; readonly most: number },
+  ): Promise<ServerTools> {
+    const milliseconds = Math.min(server.timeoutMs ?? most, most, LIST_MS);
     try {
       const listed = await withinDeadline({ signal, milliseconds, what: nameIn(server) }, (deadline) =>
         upstream.listTools(server, upstreamCall(server, sender, deadline)),
@@ -45,6 +50,7 @@ export function createMcpGateway(upstream: McpUpstream, tools: CallTools, guards
       return { server, tools: listed, outcome: { status: 'ok', toolCount: listed.length }, failure: null };
     } catch (failure) {
       signal.throwIfAborted();
+      if (!(failure instanceof Error)) throw failure;
       return { server, tools: [], outcome: outcomeOf(failure), failure };
     }
   }
@@ -57,10 +63,12 @@ export function createMcpGateway(upstream: McpUpstream, tools: CallTools, guards
   }
 
   return {
-    async listTools(servers, sender, { signal, isRecorded }) {
+    async listTools(servers, sender, { signal, isRecorded, milliseconds: most = LIST_MS }) {
       const call = isRecorded ? openListing(tools, sender, signal) : null;
       try {
-        const listed = await inParallel(servers, PARALLEL_SERVERS, (server) => toolsOf(server, sender, signal));
+        const listed = await inParallel(servers, PARALLEL_SERVERS, (server) =>
+          toolsOf(server, sender, { signal, most }),
+        );
         await call?.answered(exchangeOf(outcomeWith(null, false))).consume(() => Promise.resolve());
         return listed;
       } catch (failure) {

@@ -1,21 +1,11 @@
 import type { Caller } from '../../domain/caller.ts';
 import type { JsonObject } from '../../domain/json-object.ts';
 import type { McpServer } from '../../domain/mcp-servers/mcp-server.ts';
-import type { McpOutcome, McpRequest } from '../../domain/mcp/mcp-request.ts';
-import type { McpTool, McpToolResult } from '../../domain/mcp/mcp-upstream.ts';
+import type { McpRequest, ServerTools } from '../../domain/mcp/mcp-request.ts';
+import type { McpToolResult } from '../../domain/mcp/mcp-upstream.ts';
 
 /** Facts of a client's request that reach servers. */
 export type McpSender = Pick<McpRequest, 'clientHeaders' | 'callerToken' | 'sessionId'> & { readonly caller: Caller };
-
-/** Answer of one server to a request for its tools. */
-export interface ServerTools {
-  readonly server: McpServer;
-  /** Empty after a failure. */
-  readonly tools: readonly McpTool[];
-  readonly outcome: McpOutcome;
-  /** The failure; null without one. */
-  readonly failure: unknown;
-}
 
 /** A call of one tool. */
 export interface McpGatewayCall {
@@ -36,7 +26,12 @@ export interface McpGateway {
   listTools(
     servers: readonly McpServer[],
     sender: McpSender,
-    options: { readonly signal: AbortSignal; readonly isRecorded: boolean },
+    options: {
+      readonly signal: AbortSignal;
+      readonly isRecorded: boolean;
+      /** Deadline in ms; 30 s when absent, and at most that. */
+      readonly milliseconds?: number;
+    },
   ): Promise<readonly ServerTools[]>;
   /**
    * Calls a tool. The budgets, limits and guardrails of the caller apply, and the limits of the server. The call is
