@@ -28,13 +28,13 @@ describe('the official MCP client', () => {
     ['Authorization', '/mcp', inAuthorization],
     ['x-litellm-api-key', '/mcp', inOwnHeader],
     ['Authorization', '/mcp/', inAuthorization],
-    ['Authorization', '/files/mcp', inAuthorization],
-    ['Authorization', '/mcp/files', inAuthorization],
+    ['Authorization', '/notes/mcp', inAuthorization],
+    ['Authorization', '/mcp/notes', inAuthorization],
   ])('lists and calls tools, with a key in %s at %s', async (_header, path, headers) => {
     const { client, transport } = await connect(path, headers());
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toContain('files-echo');
-    const result = await client.callTool({ name: 'files-echo', arguments: { text: 'hi' } });
+    expect(tools.map(({ name }) => name)).toContain('notes-echo');
+    const result = await client.callTool({ name: 'notes-echo', arguments: { text: 'hi' } });
     expect(result).toMatchObject({ content: [{ type: 'text', text: 'echo: hi' }], isError: false });
     expect(await client.ping()).toEqual({});
     expect((await client.listPrompts()).prompts).toEqual([]);
@@ -65,10 +65,10 @@ describe('the official MCP client', () => {
   });
 
   it('cancels a running call', async () => {
-    const { client, transport } = await connect('/files/mcp', inAuthorization());
+    const { client, transport } = await connect('/notes/mcp', inAuthorization());
     const { cancelled } = gateway.upstream.slow;
     const controller = new AbortController();
-    const calling = client.callTool({ name: 'files-slow', arguments: {} }, { signal: controller.signal });
+    const calling = client.callTool({ name: 'notes-slow', arguments: {} }, { signal: controller.signal });
     await vi.waitFor(() => expect(gateway.upstream.slow.waiting).toBe(1), POLLING);
     controller.abort();
     await expect(calling).rejects.toThrow();

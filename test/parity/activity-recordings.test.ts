@@ -185,7 +185,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: activity
     expect(result.chosen.filter(({ status, shape }) => status === null && shape === null)).toEqual([]);
   });
 
-  it('have the same counts of requests, except on four routes', () => {
+  it('have the same counts of requests, except on three routes', () => {
     const name = 'gateway activity after flush';
     const expected = countsOf(recordedCases('activity').find((recorded) => recorded.name === name)?.response_body);
     const counted = countsOf(result.answers.get(name));
@@ -194,16 +194,10 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: activity
     // The reference does not count decisions.
     expect(sums(counted)).toEqual({ ...sums(expected), '/decisions': 1, '/systemone': 1 });
     // The recording has 16 successes and 15 failures. The reference refuses a chat of an organization's team, which
-    // needs a licence there. Calls of tool servers (`/mcp`) are not served here, so all of them fail.
+    // needs a licence there.
     expect(counted['/chat/completions']).toEqual([17, 14]);
     const countsOfOtherRoutes = (counts: typeof counted): object => {
-      const {
-        '/chat/completions': _chat,
-        '/mcp': _mcp,
-        '/decisions': _decisions,
-        '/systemone': _systemone,
-        ...others
-      } = counts;
+      const { '/chat/completions': _chat, '/decisions': _decisions, '/systemone': _systemone, ...others } = counts;
       return others;
     };
     expect(countsOfOtherRoutes(counted)).toEqual(countsOfOtherRoutes(expected));

@@ -8,6 +8,7 @@ const REASONS = {
   aliases: 'these prefixes are aliases of our own routes',
   unusedRoles: 'a message of a role that no model knows is refused before it is translated',
   notServed: 'the endpoint is not served',
+  noIdentityProvider: 'documents of an authorization server would name endpoints that do not exist',
   oneStream: 'a stream of the Responses API ends as at OpenAI, without [DONE]',
   moreFields: 'the answer also has the fields of its vendor',
   ourObjects: 'files and batches are lists; the recorded bodies come from the fake upstream of the recording',
@@ -70,10 +71,11 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
   ],
   aliases: ['inference: anthropic passthrough', 'inference: gemini passthrough'],
   unusedRoles: ['inference: messages bad role'],
+  noIdentityProvider: [
+    'other_routes: GET /.well-known/oauth-authorization-server',
+    'other_routes: GET /.well-known/openid-configuration',
+  ],
   notServed: [
-    'activity: seq mcp list',
-    'activity: seq mcp list no slash',
-    'activity: seq mcp bad key',
     'activity: seq mcp management',
     'activity: seq search POST',
   ],

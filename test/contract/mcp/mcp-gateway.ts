@@ -60,7 +60,7 @@ export async function startMcpGateway(config: Json = {}): Promise<McpGateway> {
     config: {
       general_settings: { demo_model: false },
       mcp_servers: {
-        files: server({ allow_all_keys: true, instructions: 'Read before you write.' }),
+        notes: server({ allow_all_keys: true, instructions: 'Read before you write.' }),
         closed: server({}),
         delegated: server({ allow_all_keys: true, auth_type: 'oauth_delegate' }),
         managed: server({ allow_all_keys: true, auth_type: 'oauth2', oauth2_flow: 'authorization_code' }),

@@ -50,11 +50,11 @@ describe('mcpProtocol.send', () => {
 
   it('200: initialize on the route of a server has its name and instructions, and the newest version', async () => {
     const params = { protocolVersion: '1999-01-01', capabilities: {}, clientInfo: { name: 't', version: '1' } };
-    const { body } = await gateway.send(rpc('initialize', params), { path: '/files/mcp' });
+    const { body } = await gateway.send(rpc('initialize', params), { path: '/notes/mcp' });
     const result = {
       protocolVersion: '2025-11-25',
       capabilities: CAPABILITIES,
-      serverInfo: { name: 'files', version: '1.0.0' },
+      serverInfo: { name: 'notes', version: '1.0.0' },
       instructions: 'Read before you write.',
     };
     expect(body).toEqual([{ jsonrpc: '2.0', id: 1, result }]);
@@ -162,8 +162,8 @@ describe('mcpProtocol.send', () => {
   it.each([
     ['/mcp', '/mcp'],
     ['/mcp/', '/mcp'],
-    ['/files/mcp', '/files/mcp'],
-    ['/mcp/files', '/mcp/files'],
+    ['/notes/mcp', '/notes/mcp'],
+    ['/mcp/notes', '/mcp/notes'],
     ['/managed/mcp', '/managed/mcp'],
     ['/unknown/mcp', '/unknown/mcp'],
     ['/toolset/x/mcp', '/mcp'],

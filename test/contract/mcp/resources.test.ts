@@ -30,7 +30,7 @@ describe('mcpResources.gateway', () => {
 });
 
 describe('mcpResources.server', () => {
-  it.each(['/files/mcp', '/mcp/files', '/managed/mcp'])('200: the document at %s', async (path) => {
+  it.each(['/notes/mcp', '/mcp/notes', '/managed/mcp'])('200: the document at %s', async (path) => {
     const { url } = gateway.app;
     const document = { resource: `${url}${path}`, authorization_servers: [`${url}/mcp`], scopes_supported: [] };
     expect(await read(path)).toEqual([200, document]);

@@ -39,20 +39,20 @@ async function openSession(headers: Readonly<Record<string, string>> = {}): Prom
 
 describe('tools of a client', () => {
   it('have the prefix of their server, and the outcome of each server', async () => {
-    const result = await resultOf(rpc('tools/list'), { path: '/files/mcp', headers: asKey() });
-    expect(namesOf(result)).toEqual(['files-echo', 'files-fail', 'files-big', 'files-slow', 'files-cut']);
+    const result = await resultOf(rpc('tools/list'), { path: '/notes/mcp', headers: asKey() });
+    expect(namesOf(result)).toEqual(['notes-echo', 'notes-fail', 'notes-big', 'notes-slow', 'notes-cut']);
     const [outcome] = Object.values((result['_meta'] as Json)['litellm.ai/server_outcomes'] as Json);
     expect(outcome).toEqual({ status: 'ok', tool_count: 5 });
   });
 
-  it.each(['files-echo', 'echo'])('are called by the name %s', async (name) => {
-    const result = await resultOf(call(name, { text: 'hi' }), { path: '/mcp/files', headers: asKey() });
+  it.each(['notes-echo', 'echo'])('are called by the name %s', async (name) => {
+    const result = await resultOf(call(name, { text: 'hi' }), { path: '/mcp/notes', headers: asKey() });
     expect(result).toEqual({ content: [{ type: 'text', text: 'echo: hi' }], isError: false });
   });
 
   it('are those of the servers in a header', async () => {
-    const result = await resultOf(rpc('tools/list'), { headers: { ...asKey(), 'x-mcp-servers': 'files, unknown' } });
-    expect(namesOf(result)[0]).toBe('files-echo');
+    const result = await resultOf(rpc('tools/list'), { headers: { ...asKey(), 'x-mcp-servers': 'notes, unknown' } });
+    expect(namesOf(result)[0]).toBe('notes-echo');
   });
 
   it('are called with the token of the caller', async () => {
@@ -72,12 +72,12 @@ describe('tools of a client', () => {
     expect(last?.headers.authorization).toBe('Bearer upstream-token');
     const opened = await gateway.send(INITIALIZE, options);
     expect([opened.status, opened.headers.get('mcp-session-id')]).toEqual([200, null]);
-    const several = await gateway.send(rpc('ping'), { ...options, path: '/passed,files/mcp' });
+    const several = await gateway.send(rpc('ping'), { ...options, path: '/passed,notes/mcp' });
     expect(several.status).toBe(401);
   });
 
   it('that fail have a result', async () => {
-    const failed = await resultOf(call('fail'), { path: '/files/mcp', headers: asKey() });
+    const failed = await resultOf(call('fail'), { path: '/notes/mcp', headers: asKey() });
     expect(failed).toEqual({ content: [{ type: 'text', text: 'it failed' }], isError: true });
     const refused = await resultOf(call('echo'), { path: '/closed/mcp', headers: asKey() });
     const text = 'Error: User not allowed to call this tool.';
@@ -92,12 +92,12 @@ describe('tools of a client', () => {
 
   it('are those of a toolset', async () => {
     const servers = (await (await gateway.app.call('GET', '/v1/mcp/server')).json()) as readonly Json[];
-    const id = servers.find((one) => one['server_name'] === 'files')?.['server_id'];
+    const id = servers.find((one) => one['server_name'] === 'notes')?.['server_id'];
     const toolset = { toolset_name: 'reading', tools: [{ server_id: id, tool_name: 'echo' }] };
     expect((await gateway.app.call('POST', '/v1/mcp/toolset', toolset)).status).toBe(201);
     for (const path of ['/toolset/reading/mcp', '/reading/mcp', '/mcp/reading'])
       // oxlint-disable-next-line no-await-in-loop -- one request after another
-      expect(namesOf(await resultOf(rpc('tools/list'), { path }))).toEqual(['files-echo']);
+      expect(namesOf(await resultOf(rpc('tools/list'), { path }))).toEqual(['notes-echo']);
   });
 });
 
@@ -107,7 +107,7 @@ describe('a running call is aborted', () => {
   it('when its client disconnects', async () => {
     const { cancelled } = slow();
     const client = new AbortController();
-    const calling = gateway.send(call('slow'), { path: '/files/mcp', signal: client.signal });
+    const calling = gateway.send(call('slow'), { path: '/notes/mcp', signal: client.signal });
     await vi.waitFor(() => expect(slow().waiting).toBe(1), POLLING);
     client.abort();
     await expect(calling).rejects.toThrow(/abort/);
@@ -117,7 +117,7 @@ describe('a running call is aborted', () => {
   it('when its client cancels it', async () => {
     const { cancelled } = slow();
     const headers = { 'mcp-session-id': await openSession() };
-    const calling = gateway.send(call('slow', {}, 'c'), { path: '/files/mcp', headers });
+    const calling = gateway.send(call('slow', {}, 'c'), { path: '/notes/mcp', headers });
     await vi.waitFor(() => expect(slow().waiting).toBe(1), POLLING);
     const notification = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'c' } };
     expect((await gateway.send(notification, { headers })).status).toBe(202);
@@ -128,7 +128,7 @@ describe('a running call is aborted', () => {
   it('when an administrator ends its session', async () => {
     const { cancelled } = slow();
     const id = await openSession();
-    const calling = gateway.send(call('slow'), { path: '/files/mcp', headers: { 'mcp-session-id': id } });
+    const calling = gateway.send(call('slow'), { path: '/notes/mcp', headers: { 'mcp-session-id': id } });
     await vi.waitFor(() => expect(slow().waiting).toBe(1), POLLING);
     await gateway.app.call('DELETE', `/v1/mcp/sessions?session_id_prefix=${id}`);
     expect(await calling).toMatchObject({ status: 200, body: [] });
@@ -209,7 +209,7 @@ describe('the shutdown', () => {
     const closing = await startMcpGateway();
     const headers = { accept: ACCEPT, authorization: `Bearer ${closing.app.adminKey}` };
     const stream = await fetch(`${closing.app.url}/mcp`, { headers });
-    const calling = closing.send(call('slow'), { path: '/files/mcp' });
+    const calling = closing.send(call('slow'), { path: '/notes/mcp' });
     await vi.waitFor(() => expect(closing.upstream.slow.waiting).toBe(1), POLLING);
     const stopping = closing.app.stop();
     expect(await stream.text()).toBe('');
