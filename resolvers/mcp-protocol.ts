@@ -82,7 +82,7 @@ function admit({ platform, caller }: Scope<Platform>, arrival: McpArrival): void
   assertAdmitted(kind, { caller, refusedKey, callerToken }, { base, resourcePath, name });
 }
 
-/** Pages of other origins may not use a gateway that only a browser behind them reaches (DNS rebinding). */
+/** Pages of other origins may not send requests, unless the configuration allows them. */
 function assertOrigin({ platform }: Scope<McpSessionPlatform>, { origin, requestBase }: McpArrival): void {
   const { origins, publicUrl } = platform.mcpEndpoint;
   const allowed = [...origins, publicUrl ?? requestBase];
@@ -117,17 +117,13 @@ export const closeMcpSession = operation<string, void, Pick<McpSessionPlatform, 
   run: ({ platform, caller }, id) => platform.mcpSessions.close(id, caller),
 });
 
-/** What a stream of messages to a client depends on. */
-export interface McpStreamEnds {
-  /** Abort when the stream must end. */
-  readonly signals: readonly AbortSignal[];
-}
-
 /** Signals that end a stream of messages to a client: the end of its session, and that of the process. */
-export const watchMcpSession = operation<McpSession | null, McpStreamEnds, Pick<McpSessionPlatform, 'mcpSessions'>>({
+export const watchMcpSession = operation<
+  McpSession | null,
+  readonly AbortSignal[],
+  Pick<McpSessionPlatform, 'mcpSessions'>
+>({
   name: 'watchMcpSession',
   access: anyone,
-  run: ({ platform }, session) => ({
-    signals: [platform.mcpSessions.closing, ...(session === null ? [] : [session.ended])],
-  }),
+  run: ({ platform }, session) => [platform.mcpSessions.closing, ...(session === null ? [] : [session.ended])],
 });

@@ -43,9 +43,9 @@ async function get(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   assertAllowed(exchange);
   const { session } = exchange;
   if (session?.takeStream() === false) throw new Conflict('Conflict: Only one SSE stream is allowed per session');
-  const { signals } = watchMcpSession(scope, session);
+  const ends = watchMcpSession(scope, session);
   const stream = new MessageStream(
-    ({ signal }) => anyAborted([...signals, signal]),
+    ({ signal }) => anyAborted([...ends, signal]),
     () => session?.releaseStream(),
   );
   return streamAnswer(stream, session, () => new Uint8Array(0));

@@ -14,6 +14,11 @@ type Row = Pick<Operation<never, unknown>, 'operation' | 'access' | 'allowance'>
 /** Operations for anonymous callers without an allowance, with the reason. */
 const WITHOUT_ALLOWANCE: Readonly<Record<string, string>> = {
   checkReadiness: 'probes must always be answered',
+  admitMcpRequest: 'it refuses callers without the credentials that the servers of their request need',
+  openMcpSession: 'it needs an admitted request',
+  closeMcpSession: 'it needs an admitted request',
+  watchMcpSession: 'it needs an admitted request, and reads no store',
+  findMcpResource: 'clients need the document before they have a key, and it reads no store',
   createCheckout: 'buyers have often used up the free tier; the checkout has its own rate limit',
   callOpenEndpoint: 'the operator opened the path in the configuration; its target has its own limits',
   openPurchase: 'its page polls it, and shows what was paid for',
@@ -54,6 +59,9 @@ const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   completeLogin: 'open to everyone: it needs the credentials of a person',
   collectLogin: 'it gives a session with the rights of the person who signed in',
   signOut: 'it ends the session of the caller',
+  admitMcpRequest: 'every key may use the endpoints of the protocol; it changes nothing',
+  openMcpSession: 'a session of the caller: it gives no rights',
+  closeMcpSession: 'it ends the session of the caller',
   askForIde: 'a model call: the reference lets every key call models',
   callModel: 'a model call',
   queryRag: 'a search and a model call',

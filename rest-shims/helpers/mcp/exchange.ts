@@ -1,6 +1,5 @@
 import { openMcpSession, type McpExchange } from '../../../resolvers/mcp-protocol.ts';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
-import { Forbidden } from '../../../src/domain/errors.ts';
 import { jsonObjectOf, type JsonObject } from '../../../src/domain/json-object.ts';
 import { allowsBatches, McpProtocolError, negotiatedVersion, RPC_CODES } from '../../../src/domain/mcp/protocol.ts';
 import { prefixOf } from '../../../src/domain/mcp/tool-names.ts';
@@ -177,5 +176,5 @@ const messageScope = ({ platform, client, loaders }: Scope, { caller }: McpExcha
 
 /** Throws the refusal of an exchange that may use none of its servers. */
 export function assertAllowed({ refusal }: McpExchange): void {
-  if (refusal instanceof Forbidden) throw refusal;
+  if (refusal !== null) throw refusal;
 }
