@@ -200,7 +200,7 @@ export const mcpServerRoutes: readonly RouteRow[] = [
     run: deleteMcpServer,
     render: () => ({
       status: SUCCESS.accepted,
-      body: { kind: 'bytes', bytes: new Uint8Array(), contentType: 'application/json' },
+      body: { kind: 'bytes', bytes: new Uint8Array(), contentType: 'text/plain' },
     }),
   }),
   route({

@@ -115,7 +115,7 @@ export const mcpToolsetRoutes: readonly RouteRow[] = [
     run: deleteMcpToolset,
     render: () => ({
       status: SUCCESS.accepted,
-      body: { kind: 'bytes', bytes: new Uint8Array(), contentType: 'application/json' },
+      body: { kind: 'bytes', bytes: new Uint8Array(), contentType: 'text/plain' },
     }),
   }),
 ];

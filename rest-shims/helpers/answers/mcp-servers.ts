@@ -91,16 +91,18 @@ export const renderMcpServer = (one: McpServerDefinition) => ({
   updated_by: one.updatedBy,
 });
 
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
 /** A public server for everyone. */
 export const renderPublicServer = ({ id, params }: McpServerDefinition) => ({
   server_id: id,
-  name: params['alias'] ?? params['server_name'] ?? id,
-  server_name: params['server_name'] ?? null,
-  alias: params['alias'] ?? null,
-  description: params['description'] ?? null,
-  transport: params['transport'] ?? DEFAULT_MCP_TRANSPORT,
-  auth_type: params['auth_type'] ?? null,
-  mcp_info: params['mcp_info'] ?? null,
+  name: textOf(params['alias']) ?? textOf(params['server_name']) ?? id,
+  server_name: textOf(params['server_name']),
+  alias: textOf(params['alias']),
+  description: textOf(params['description']),
+  transport: textOf(params['transport']) ?? DEFAULT_MCP_TRANSPORT,
+  auth_type: textOf(params['auth_type']),
+  mcp_info: jsonObjectOf(params['mcp_info']),
 });
 
 const withoutTrailingSlash = (address: string): string => address.replace(/\/+$/, '');
@@ -115,11 +117,11 @@ export const renderRegistry = ({
 }) => ({
   servers: servers.map((server) => {
     const { name, description } = renderPublicServer(server);
-    const url = `${withoutTrailingSlash(base)}/mcp/${encodeURIComponent(String(name))}`;
+    const url = `${withoutTrailingSlash(base)}/mcp/${encodeURIComponent(name)}`;
     return {
       server: {
         name,
-        title: server.params['server_name'] ?? name,
+        title: textOf(server.params['server_name']) ?? name,
         description: description ?? '',
         version: '1.0.0',
         remotes: [{ type: 'streamable-http', url }],

@@ -6,6 +6,7 @@ export const MCP_ANSWERS: AnswerTypes = {
   'mcpServers.approve': 'McpServer',
   'mcpServers.clientAddress': '{ ip: string }',
   'mcpServers.create': 'McpServer',
+  'mcpServers.delete': { 'text/plain': 'string' },
   'mcpServers.get': 'McpServer',
   'mcpServers.hub': `
     { server_id: string, name: string, server_name: string | null, alias: string | null, description: string | null,
@@ -24,6 +25,7 @@ export const MCP_ANSWERS: AnswerTypes = {
   'mcpServers.update': 'McpServer',
   'mcpServers.userValues': 'object[]',
   'mcpToolsets.create': 'McpToolset',
+  'mcpToolsets.delete': { 'text/plain': 'string' },
   'mcpToolsets.get': 'McpToolset',
   'mcpToolsets.list': 'McpToolset[]',
   'mcpToolsets.update': 'McpToolset',
