@@ -48,7 +48,7 @@ const approvalOf = ({ params }: McpServerDefinition): typeof ApprovalType.$infer
   return status === 'pending_review' || status === 'rejected' ? status : 'active';
 };
 
-export const McpServerType = builder.objectRef<McpServerDefinition>(TYPE);
+const McpServerType = builder.objectRef<McpServerDefinition>(TYPE);
 
 builder.node(McpServerType, {
   description: 'A server of tools, resources and prompts, over the Model Context Protocol.',

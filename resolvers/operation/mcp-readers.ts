@@ -11,7 +11,7 @@ import type { McpServerPlatform } from './mcp-platform.ts';
 import type { Scope } from './scope.ts';
 
 /** How a caller sees MCP servers. */
-export function readerOf(caller: Caller): McpServerReader {
+function readerOf(caller: Caller): McpServerReader {
   if (isAnyAdmin(caller)) return 'admin';
   return nullIfBlank(caller.userId) === null ? 'key' : 'user';
 }

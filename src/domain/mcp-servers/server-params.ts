@@ -2,6 +2,7 @@ import { InvalidInput } from '../errors.ts';
 import { isJsonObject, type JsonObject, jsonObjectOf } from '../json-object.ts';
 import { withKeptSecrets } from '../settings/redaction.ts';
 import { MCP_TRANSPORTS } from './mcp-server.ts';
+import { PREFIX_SEPARATOR } from '../mcp/tool-names.ts';
 import { usualMembers } from './server-members.ts';
 
 /** Values of `auth_type`. */
@@ -28,9 +29,6 @@ export interface StdioRules {
   readonly extraCommands: readonly string[];
 }
 
-/** Text between the prefix and the name of a tool. Names of servers must not contain it. */
-export const MCP_NAME_SEPARATOR = '-';
-
 const STDIO_COMMANDS: readonly string[] = ['npx', 'uvx', 'python', 'python3', 'node', 'docker', 'deno'];
 /** Types of authentication that pass the token of the caller through. */
 const PASS_THROUGH_TYPES: ReadonlySet<unknown> = new Set(['true_passthrough', 'oauth_delegate']);
@@ -53,9 +51,9 @@ function assertChoice(params: JsonObject, name: string, choices: readonly string
 function assertName(what: string, value: unknown): void {
   if (typeof value !== 'string') return;
   if (value.trim() === '') throw new InvalidInput(`${what} must not be blank.`);
-  if (value.includes(MCP_NAME_SEPARATOR))
+  if (value.includes(PREFIX_SEPARATOR))
     throw new InvalidInput(
-      `${what} must not contain '${MCP_NAME_SEPARATOR}', which separates names of servers and tools. Found: ${value}`,
+      `${what} must not contain '${PREFIX_SEPARATOR}', which separates names of servers and tools. Found: ${value}`,
     );
   if (value.length > MAX_NAME_CHARACTERS || REFUSED_IN_NAMES.test(value))
     throw new InvalidInput(

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
-export type Answer = readonly [status: number, body: unknown];
+type Answer = readonly [status: number, body: unknown];
 
 export const FILE_ID = 'file-server';
 const URL_OF_FILE = 'http://127.0.0.1:9/file';
