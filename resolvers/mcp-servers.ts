@@ -126,6 +126,9 @@ export const submitMcpServer = operation({
     const review = { approval_status: 'pending_review', submitted_by: by.by, submitted_at: by.now.toISOString() };
     // The programs of stdio servers run on the machine of the gateway: only administrators choose them.
     if (params['transport'] === 'stdio') throw new InvalidInput('A stdio server cannot be submitted.');
+    // A reference would send a variable of the gateway, such as its admin key, to an address that the team chooses.
+    if (JSON.stringify(params).includes('os.environ/'))
+      throw new InvalidInput('A submitted server cannot refer to variables of the gateway.');
     const draft = { id: newId(scope, id), params: { ...withoutReview(params), allow_all_keys: null, ...review } };
     return shownServer(await scope.platform.mcpServers.add(draft, by), 'user');
   },

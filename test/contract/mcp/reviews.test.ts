@@ -60,6 +60,14 @@ describe('mcpServers.submit', () => {
     ]);
   });
 
+  it('mcpServers.submit 400: a reference to a variable of the gateway', async () => {
+    const body = { ...HTTP, static_headers: { 'x-token': 'os.environ/LITELLM_MASTER_KEY' } };
+    expect(await mcp.ask('POST', SUBMIT, body, teamKey)).toEqual([
+      400,
+      { detail: { error: 'A submitted server cannot refer to variables of the gateway.' } },
+    ]);
+  });
+
   it('mcpServers.submit 401: no key', async () => {
     expect((await mcp.ask('POST', SUBMIT, HTTP, null))[0]).toBe(401);
   });
