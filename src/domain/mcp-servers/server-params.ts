@@ -102,7 +102,7 @@ export function checkedParams(sent: JsonObject, stdio: StdioRules): JsonObject {
   assertName('The alias', alias);
   if (transport === 'stdio') assertStdio(params, stdio);
   else if (transport !== undefined && params['url'] === undefined && params['spec_path'] === undefined)
-    throw valueError(`url is required for the transport ${String(transport)}`);
+    throw valueError(`url is required for the transport ${transport as string}`);
   for (const address of ['url', 'token_url', 'authorization_url', 'registration_url'])
     assertAddress(address, params[address]);
   if (params['dcr_bridge'] === true && !PASS_THROUGH_TYPES.has(authType))
