@@ -35,6 +35,7 @@ import './deployments.ts';
 import './health-checks.ts';
 import './deployment-changes.ts';
 import './fallbacks.ts';
+import './mcp-tools.ts';
 import './model-access-groups.ts';
 import './lens.ts';
 import './lens-activity.ts';
