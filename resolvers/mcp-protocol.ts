@@ -41,12 +41,12 @@ type Platform = McpSessionPlatform & Parameters<typeof resolveMcpTarget>[0]['pla
 
 /**
  * Admits a request to an endpoint of the protocol. Throws McpChallenge and Unauthenticated without the credentials that
- * its servers need, NotFound for unknown servers, and Forbidden for an origin or a session that it may not use.
+ * its servers need. Throws NotFound for unknown servers, and Forbidden for an origin or a session that it may not use.
  */
-export const admitMcpRequest = operation<McpArrival, Promise<McpExchange>, Platform>({
+export const admitMcpRequest = operation({
   name: 'admitMcpRequest',
   access: anyone,
-  async run(scope, arrival) {
+  async run(scope: Scope<Platform>, arrival: McpArrival): Promise<McpExchange> {
     const { platform, client } = scope;
     const { target, clientHeaders, callerToken } = arrival;
     assertOrigin(scope, arrival);
@@ -85,8 +85,8 @@ function admit({ platform, caller }: Scope<Platform>, arrival: McpArrival): void
 /** Pages of other origins may not send requests, unless the configuration allows them. */
 function assertOrigin({ platform }: Scope<McpSessionPlatform>, { origin, requestBase }: McpArrival): void {
   const { origins, publicUrl } = platform.mcpEndpoint;
-  const allowed = [...origins, publicUrl ?? requestBase];
-  if (origin === null || allowed.includes('*') || allowed.includes(origin)) return;
+  const allowed = new Set([...origins, publicUrl ?? requestBase]);
+  if (origin === null || allowed.has('*') || allowed.has(origin)) return;
   throw new Forbidden('Invalid Origin header', 'origin');
 }
 
@@ -94,14 +94,13 @@ function assertOrigin({ platform }: Scope<McpSessionPlatform>, { origin, request
  * Opens a session of a client; null for an anonymous caller, who is not known again. Throws Forbidden for a caller that
  * may use no server, and LimitExceeded.
  */
-export const openMcpSession = operation<
-  { readonly exchange: McpExchange; readonly client: McpClientInfo },
-  McpSession | null,
-  McpSessionPlatform
->({
+export const openMcpSession = operation({
   name: 'openMcpSession',
   access: anyone,
-  run(scope, { exchange, client }) {
+  run(
+    scope: Scope<McpSessionPlatform>,
+    { exchange, client }: { readonly exchange: McpExchange; readonly client: McpClientInfo },
+  ): McpSession | null {
     const { caller, refusal, request } = exchange;
     if (refusal !== null) throw refusal;
     if (caller === ANONYMOUS_MCP_CALLER) return null;
@@ -111,19 +110,19 @@ export const openMcpSession = operation<
 });
 
 /** Ends a session of the caller. An unknown session is ended, too. */
-export const closeMcpSession = operation<string, void, Pick<McpSessionPlatform, 'mcpSessions'>>({
+export const closeMcpSession = operation({
   name: 'closeMcpSession',
   access: anyone,
-  run: ({ platform, caller }, id) => platform.mcpSessions.close(id, caller),
+  run: ({ platform, caller }: Scope<Pick<McpSessionPlatform, 'mcpSessions'>>, id: string): void =>
+    platform.mcpSessions.close(id, caller),
 });
 
 /** Signals that end a stream of messages to a client: the end of its session, and that of the process. */
-export const watchMcpSession = operation<
-  McpSession | null,
-  readonly AbortSignal[],
-  Pick<McpSessionPlatform, 'mcpSessions'>
->({
+export const watchMcpSession = operation({
   name: 'watchMcpSession',
   access: anyone,
-  run: ({ platform }, session) => [platform.mcpSessions.closing, ...(session === null ? [] : [session.ended])],
+  run: (
+    { platform }: Scope<Pick<McpSessionPlatform, 'mcpSessions'>>,
+    session: McpSession | null,
+  ): readonly AbortSignal[] => [platform.mcpSessions.closing, ...(session === null ? [] : [session.ended])],
 });

@@ -1,7 +1,7 @@
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { McpSession } from '../src/domain/mcp-sessions/session.ts';
 import type { McpSessionSelector } from '../src/domain/mcp-sessions/sessions.ts';
-import { mcpSessionAdmin, mcpSessionViewer } from './operation/access.ts';
+import { mcpSessionAdmin, mcpSessionViewer } from './operation/mcp-session-access.ts';
 import type { McpSessionPlatform } from './operation/mcp-session-platform.ts';
 import { operation } from './operation/operation.ts';
 import type { Scope } from './operation/scope.ts';
@@ -28,18 +28,18 @@ const MIN_PREFIX = 8;
 type Slice = Pick<McpSessionPlatform, 'mcpSessions'>;
 
 /** Open sessions of this process, the longest unused first. */
-export const listMcpSessions = operation<void, Promise<readonly McpSessionView[]>, Slice>({
+export const listMcpSessions = operation({
   name: 'listMcpSessions',
   access: mcpSessionViewer,
-  run: (scope) =>
+  run: (scope: Scope<Slice>): Promise<readonly McpSessionView[]> =>
     Promise.all(scope.platform.mcpSessions.list().map(({ session, idleMs }) => viewOf(scope, session, idleMs))),
 });
 
-/** Ends sessions of this process. Throws InvalidInput without a condition, and for a start of an id that is too short. */
-export const endMcpSessions = operation<McpSessionSelector, Promise<readonly McpSessionView[]>, Slice>({
+/** Ends sessions of this process. Throws InvalidInput without a condition, and for a start of an id that is short. */
+export const endMcpSessions = operation({
   name: 'endMcpSessions',
   access: mcpSessionAdmin,
-  run(scope, selector) {
+  run(scope: Scope<Slice>, selector: McpSessionSelector): Promise<readonly McpSessionView[]> {
     const { idPrefix, userId } = selector;
     if (idPrefix === null && userId === null)
       throw new InvalidInput('Name the sessions: session_id_prefix, user_id, or both.', [], { field: 'mcp_sessions' });

@@ -10,7 +10,7 @@ const parse = ({ params, headers }: HttpRequest) => ({
   requestBase: requestBase(headers),
 });
 
-/** A document about a protected resource (RFC 9728). The resource has the path that follows the one of the documents. */
+/** A document about a protected resource (RFC 9728), whose path follows the one of all documents. */
 const render = ({ base }: McpResource, { path }: HttpRequest): HttpAnswer =>
   json({
     resource: `${base}${path.slice(RESOURCE_DOCUMENT.length)}`,

@@ -255,26 +255,6 @@ export const anyAdmin: Access = {
   },
 };
 
-/** Proxy administrators, for sessions of MCP clients. */
-export const mcpSessionAdmin: Access = {
-  name: 'mcpSessionAdmin',
-  description: 'Proxy administrators.',
-  check(caller) {
-    if (!isAdmin(requireCaller(caller)))
-      throw new Forbidden('Only proxy admins can end sessions of MCP clients.', 'mcp_sessions');
-  },
-};
-
-/** Proxy administrators with full or read-only access, for sessions of MCP clients. */
-export const mcpSessionViewer: Access = {
-  name: 'mcpSessionViewer',
-  description: 'Proxy administrators with full or read-only access.',
-  check(caller) {
-    if (!isAnyAdmin(requireCaller(caller)))
-      throw new Forbidden('Only proxy admins can see sessions of MCP clients.', 'mcp_sessions');
-  },
-};
-
 /** Every credential; the store filters rows by visibility. */
 export const traceReader: Access = {
   name: 'traceReader',

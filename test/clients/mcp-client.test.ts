@@ -60,7 +60,7 @@ describe('the official MCP client', () => {
     await expect(connect('/mcp', headers)).rejects.toThrow(/Unauthorized|401|authentication_required/);
   });
 
-  it('is told that a server does not exist', async () => {
+  it('fails at a server that does not exist', async () => {
     await expect(connect('/nope/mcp', inAuthorization())).rejects.toThrow(SdkHttpError);
   });
 

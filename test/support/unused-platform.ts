@@ -1,6 +1,6 @@
 import type { A2aPlatform } from '../../resolvers/operation/a2a-platform.ts';
 import { NO_AGENTS, NO_MCP_SERVERS } from './no-upstreams.ts';
-import type { McpServerPlatform } from '../../resolvers/operation/mcp-platform.ts';
+import type { McpServerPlatform, McpToolPlatform } from '../../resolvers/operation/mcp-platform.ts';
 import type { CodingAgentPlatform, DecisionPlatform } from '../../resolvers/operation/platform.ts';
 import { createMcpSessions } from '../../src/domain/mcp-sessions/sessions.ts';
 import type { McpSessionPlatform } from '../../resolvers/operation/mcp-session-platform.ts';
@@ -13,10 +13,12 @@ export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
   Pick<A2aPlatform, keyof typeof NO_AGENTS> &
   Pick<CodingAgentPlatform, 'accounts' | 'agentPolls' | 'agentMessages'> &
   Pick<McpServerPlatform, 'mcpServers' | 'mcpRegistry'> &
+  Pick<McpToolPlatform, 'isInternalAddress'> &
   Pick<McpSessionPlatform, 'mcpSessions' | 'mcpEndpoint'> = {
   ...NO_AGENTS,
   mcpServers: NO_MCP_SERVERS,
   mcpRegistry: false,
+  isInternalAddress: () => false,
   decisions: {
     maxQuestions: 128,
     fallbackBelow: null,

@@ -15,8 +15,8 @@ export interface Registration {
 export type HotPaths = Pick<ReadonlySet<string>, 'has' | 'size'>;
 
 /**
- * A path that a row matches. `hot` is the row if the fast path can serve it, else null. `isReplaceable`: only rows whose
- * first segment is a pattern match, so that a configured path precedes them. Null if no row matches.
+ * A path that a row matches. `hot` is the row if the fast path can serve it, else null. `isReplaceable`: only rows
+ * whose first segment is a pattern match, so that a configured path precedes them. Null if no row matches.
  */
 type PathMatch = { readonly hot: RouteRow | null; readonly isReplaceable: boolean } | null;
 

@@ -71,9 +71,10 @@ export function versionOf({ headers }: HttpRequest): McpVersion {
 /** Throws McpProtocolError if a client does not accept one of the media types. */
 export function assertAccepts({ headers }: HttpRequest, types: readonly string[]): void {
   const { accept = '*/*' } = headers;
-  const accepted = accept.split(',').map((range) => (range.split(';', 1)[0] ?? '').trim().toLowerCase());
+  const ranges = accept.split(',').map((range) => (range.split(';', 1)[0] ?? '').trim().toLowerCase());
+  const accepted = new Set(ranges);
   const accepts = (type: string): boolean =>
-    accepted.includes('*/*') || accepted.includes(type) || accepted.includes(`${type.split('/', 1)[0]}/*`);
+    accepted.has('*/*') || accepted.has(type) || accepted.has(`${type.split('/', 1)[0]}/*`);
   if (types.every(accepts)) return;
   throw new McpProtocolError('accept', `Not Acceptable: Client must accept ${types.join(' and ')}`);
 }

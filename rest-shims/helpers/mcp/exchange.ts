@@ -54,7 +54,7 @@ export function answerMessages(
 /** Answer to notifications only. */
 const ACCEPTED: HttpAnswer = {
   status: SUCCESS.accepted,
-  body: { kind: 'bytes', bytes: new Uint8Array(0), contentType: 'application/json' },
+  body: { kind: 'bytes', bytes: new Uint8Array(0), contentType: 'text/plain; charset=utf-8' },
 };
 
 /** Cancels the request that a notification names. Other notifications have no effect. */

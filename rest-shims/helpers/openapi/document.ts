@@ -30,6 +30,7 @@ const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
   403: 'The caller lacks the right.',
   404: 'The object does not exist, or the caller may not read it.',
   405: 'The path does not support the method.',
+  406: 'The client does not accept the media type of the answer.',
   408: 'An upstream did not answer in time.',
   409: 'The request conflicts with the current state.',
   410: 'The object is no longer available.',

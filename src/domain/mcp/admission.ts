@@ -6,7 +6,7 @@ import { isNamed } from './tool-names.ts';
 
 /** Where a client finds out how to authenticate. */
 export type McpChallengeTarget =
-  /** The document about the protected resource at a path of the gateway. `hasInvalidToken`: a credential was refused. */
+  /** The document about the resource at a path of the gateway. `hasInvalidToken`: a credential was refused. */
   | { readonly kind: 'resource'; readonly path: string; readonly hasInvalidToken: boolean }
   /** The authorization server for tokens of one server, by the name in the request. */
   | { readonly kind: 'authorization_server'; readonly server: string };

@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 export type Json = Readonly<Record<string, unknown>>;
 
 /** An answer of an endpoint: its status, its JSON or the messages of its events, and headers. */
-export interface McpAnswer {
+interface McpAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly headers: Headers;
@@ -21,7 +21,7 @@ export interface McpGateway {
   stop(): Promise<void>;
 }
 
-export interface SendOptions {
+interface SendOptions {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string | null>>;
@@ -46,7 +46,7 @@ export const INITIALIZE = rpc('initialize', {
 });
 
 /** Messages of an event stream. */
-export const messagesIn = (text: string): readonly unknown[] =>
+const messagesIn = (text: string): readonly unknown[] =>
   text
     .split('\n')
     .filter((line) => line.startsWith('data: '))

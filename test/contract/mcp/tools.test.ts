@@ -200,7 +200,7 @@ describe('sessions of a key', () => {
     const { status, body } = await gateway.send(INITIALIZE, { headers: asKey() });
     const details = 'At most 100 sessions may be open. End one with DELETE.';
     expect([status, body]).toEqual([429, { error: 'Too Many Requests', details }]);
-    await Promise.all(streams.map((stream) => stream.body?.cancel()));
+    await Promise.all(streams.map(async (stream) => await stream.body?.cancel()));
   });
 });
 

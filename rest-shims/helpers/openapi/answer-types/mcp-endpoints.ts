@@ -13,7 +13,7 @@ export const MCP_ENDPOINT_ANSWERS: AnswerTypes = {
   'mcpProtocol.end': '{ message: string }',
   'mcpProtocol.listen': EVENTS,
   'mcpProtocol.send': EVENTS,
-  'mcpProtocol.send 202': { 'application/json': 'unknown' },
+  'mcpProtocol.send 202': { 'text/plain': 'string' },
   'mcpResources.gateway': RESOURCE,
   'mcpResources.server': RESOURCE,
   'mcpSessions.end': `{ worker_pid: integer, terminated_sessions: integer, sessions: ${SESSION}[] }`,
