@@ -58,7 +58,10 @@ export async function startMcpGateway(config: Json = {}): Promise<McpGateway> {
   const server = (members: Json): Json => ({ url: upstream.url, transport: 'http', ...members });
   const app = await startApp({
     config: {
-      general_settings: { demo_model: false },
+      general_settings: {
+        demo_model: false,
+        pass_through_endpoints: [{ path: '/forwarded/mcp', target: upstream.url, auth: true }],
+      },
       mcp_servers: {
         notes: server({ allow_all_keys: true, instructions: 'Read before you write.' }),
         closed: server({}),

@@ -101,6 +101,12 @@ describe('tools of a client', () => {
   });
 });
 
+it('a configured pass-through path precedes the route of a server', async () => {
+  const { status, headers } = await gateway.send(INITIALIZE, { path: '/forwarded/mcp' });
+  // The session is that of the upstream, whose ids are UUIDs.
+  expect([status, headers.get('mcp-session-id')]).toEqual([200, expect.stringMatching(/^[\da-f-]{36}$/)]);
+});
+
 describe('a running call is aborted', () => {
   const slow = () => gateway.upstream.slow;
 

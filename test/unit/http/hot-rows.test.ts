@@ -39,6 +39,7 @@ const PASS_THROUGH_ROUTES = passThroughRoutesOf([
   endpoint('/v1/decisions'),
   endpoint('/v1/chat/completions'),
   endpoint('/v1/models'),
+  endpoint('/tools/mcp'),
 ] as never);
 
 describe('hot rows', () => {
@@ -78,6 +79,8 @@ describe('hot rows', () => {
       '/reads',
       '/search/',
       '/v1/models',
+      '/tools/mcp',
+      '/notes/mcp',
     ];
     expect(requestPaths.map((path) => rowOf(path)?.name ?? null)).toEqual([
       'passThrough.call',
@@ -86,6 +89,8 @@ describe('hot rows', () => {
       '/v1/chat/completions',
       null,
       null,
+      null,
+      'passThrough.call',
       null,
     ]);
   });
