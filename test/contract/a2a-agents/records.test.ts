@@ -77,7 +77,7 @@ describe('what an agent gets', () => {
         'x-a2a-headers-x-tenant': 'not mine',
         'x-extra': 'passed',
         'x-unknown': 'dropped',
-        'x-api-key': 'a key of the gateway',
+        'x-api-key': teamKey,
         'x-litellm-trace-id': 'trace-1',
         'a2a-extensions': 'https://example.com/ext',
       },
