@@ -33,7 +33,7 @@ import { aClient, aFreeTier } from '../support/free-tier.ts';
 import { GATEWAY_WITHOUT_CALL } from './gateway-without-call.ts';
 import { UNUSED_KEY_STORE } from '../support/unused-key-store.ts';
 import { NO_STORED_MODELS } from '../support/no-stored-models.ts';
-import { NO_AGENTS, NO_DEFINITIONS, NO_ENDPOINTS, NO_LOAD, NO_UPSTREAMS } from '../support/no-upstreams.ts';
+import { NO_DEFINITIONS, NO_ENDPOINTS, NO_LOAD, NO_UPSTREAMS } from '../support/no-upstreams.ts';
 import { noSettings, noSettingsStore } from '../support/no-settings.ts';
 import { UNUSED_PLATFORM } from '../support/unused-platform.ts';
 import { noTenancy, noTotals, OTHER_STORES } from '../support/no-tenancy.ts';

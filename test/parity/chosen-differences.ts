@@ -75,10 +75,7 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
     'other_routes: GET /.well-known/oauth-authorization-server',
     'other_routes: GET /.well-known/openid-configuration',
   ],
-  notServed: [
-    'activity: seq mcp management',
-    'activity: seq search POST',
-  ],
+  notServed: ['activity: seq mcp management', 'activity: seq search POST'],
   licence: [
     'activity: setup org team',
     'activity: seq chat org',

@@ -5,8 +5,7 @@ const ALLOWED = 'https://app.example';
 const OTHER = 'https://other.example';
 const CHAT = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hi' }] });
 const GRAPH = '{"query":"{__typename}"}';
-const EXPOSED =
-  '*, x-request-id, x-litellm-call-id, x-catalog-snapshot, retry-after, mcp-session-id, www-authenticate';
+const EXPOSED = '*, x-request-id, x-litellm-call-id, x-catalog-snapshot, retry-after, mcp-session-id, www-authenticate';
 
 /** One path of REST, of the fast path and of the graph. */
 const PATHS = [
