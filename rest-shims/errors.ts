@@ -21,6 +21,7 @@ import { outcomeOf } from '../src/domain/mcp/outcome.ts';
 import { FreeTierUsedUp } from '../src/domain/free-tier/free-tier.ts';
 import { anthropicError, geminiError, INTERNAL_MESSAGE, proxyError } from './helpers/http/dialect-errors.ts';
 import { isOutsideRpc, JsonRpcFailure, rpcError } from './helpers/http/json-rpc-failure.ts';
+import { lensDetail, traceDetail, validationDetail } from './helpers/http/error-details.ts';
 import { managementTypeAndParam, plainDetail } from './helpers/http/management-errors.ts';
 import { mcpErrorBody, mcpErrorHeaders } from './helpers/http/mcp-errors.ts';
 import { type McpFault, McpProtocolError } from '../src/domain/mcp/protocol.ts';
@@ -322,45 +323,8 @@ function hasEnvelope(surface: Surface, error: DomainError | null): boolean {
   return surface === 'management' && !hasIssues;
 }
 
-/** `code` in the detail of a failure on the traces surface. Other error codes have a detail in FastAPI's format. */
-const TRACE_ERROR_CODES: Partial<Record<ErrorCode, string>> = {
-  CONFLICT: 'trace_changed',
-  TOO_LARGE: 'too_large',
-  UNAVAILABLE: 'unavailable',
-};
-
-function traceDetail(error: DomainError | null): unknown {
-  const code = error === null ? undefined : TRACE_ERROR_CODES[error.code];
-  return code === undefined ? validationDetail(error) : { code, message: error?.message };
-}
-
-/**
- * `detail` in FastAPI's format: a text, or the list of invalid parameters. `withInput` repeats the sent values.
- * Management and lens routes do not repeat them, because a value may be a secret.
- */
-function validationDetail(error: DomainError | null, withInput = true): unknown {
-  if (error === null) return INTERNAL_MESSAGE;
-  if (!(error instanceof InvalidInput) || error.issues.length === 0) return error.message;
-  return error.issues.map(({ rule, path, message, input, context }) => ({
-    type: rule,
-    loc: path,
-    msg: message,
-    ...(input === undefined || !withInput ? {} : { input }),
-    ...(context === undefined || !withInput ? {} : { ctx: context }),
-  }));
-}
-
 /** Statuses other than 200 of answers that are not failures. */
 export const SUCCESS = { created: 201, accepted: 202, noContent: 204, seeOther: 303 } as const;
-
-/**
- * `detail` on the lens surface: a text if the first issue has an empty path, else in FastAPI's format without sent
- * values.
- */
-function lensDetail(error: DomainError | null): unknown {
-  const isText = error instanceof InvalidInput && error.issues[0]?.path.length === 0;
-  return isText ? error.message : validationDetail(error, false);
-}
 
 /** Status of a health check of named deployments when at least one is checked and none is healthy. */
 export const UNHEALTHY = 503;

@@ -2,7 +2,6 @@ import { callMcpTool, showMcpTools } from '../resolvers/mcp-tools.ts';
 import { InvalidInput, LimitExceeded, NotFound, Rejected, UpstreamFailed } from '../src/domain/errors.ts';
 import {
   type ListedTool,
-  MCP_FAILURES,
   type McpOutcome,
   type McpRequest,
   type McpTarget,
@@ -50,9 +49,22 @@ const ToolType = builder.objectRef<ListedTool>('McpTool').implement({
   }),
 });
 
+const STATUS_DESCRIPTIONS: Readonly<Record<McpOutcome['status'], string>> = {
+  ok: 'The server answered with its tools.',
+  auth_required: 'The server asked for a credential, or refused the one that it got.',
+  forbidden: 'The server refused the caller.',
+  rate_limited: 'The server answered that it got too many requests.',
+  timeout: 'The server did not answer within the deadline.',
+  unreachable: 'The gateway could not connect to the server.',
+  upstream_error: 'The server answered with an error.',
+  internal: 'The gateway failed.',
+};
+
 const StatusType = builder.enumType('McpOutcomeStatus', {
   description: 'How an MCP server answered a request for its tools.',
-  values: Object.fromEntries(['ok', ...MCP_FAILURES].map((value) => [value.toUpperCase(), { value }])),
+  values: Object.fromEntries(
+    Object.entries(STATUS_DESCRIPTIONS).map(([value, description]) => [value.toUpperCase(), { value, description }]),
+  ),
 });
 
 interface ServerOutcome {

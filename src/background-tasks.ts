@@ -26,8 +26,8 @@ const MS_PER_SECOND = 1_000;
  */
 const KEYS_SECONDS = 1.5;
 /**
- * Interval of reads of models, fallbacks, pass-through endpoints, guardrails, agents, vector stores and MCP servers that
- * other processes changed, in seconds.
+ * Interval of reads of models, fallbacks, pass-through endpoints, guardrails, agents, vector stores and MCP servers
+ * that other processes changed, in seconds.
  */
 const ROWS_SECONDS = 2;
 /** Interval of reads of settings that other processes stored, in seconds. */

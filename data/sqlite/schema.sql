@@ -944,6 +944,34 @@ CREATE TABLE "token_key" (
 CREATE INDEX "token_key_user_id_index" on "token_key" ("user_id");
 CREATE INDEX "token_key_organization_id_index" on "token_key" ("organization_id");
 CREATE INDEX "token_key_team_id_user_id_index" on "token_key" ("team_id", "user_id");
+CREATE TABLE "mcp_server" (
+        "id" text not null primary key,
+        "name_key" text null,
+        "alias_key" text null,
+        "sealed" text not null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE UNIQUE INDEX "mcp_server_name_key_unique" on "mcp_server" ("name_key");
+CREATE UNIQUE INDEX "mcp_server_alias_key_unique" on "mcp_server" ("alias_key");
+CREATE INDEX "mcp_server_created_at_id_index" on "mcp_server" ("created_at", "id");
+CREATE TABLE "mcp_toolset" (
+        "id" text not null primary key,
+        "name" text not null,
+        "name_key" text not null,
+        "description" text null,
+        "tools" json not null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE UNIQUE INDEX "mcp_toolset_name_key_unique" on "mcp_toolset" ("name_key");
+CREATE INDEX "mcp_toolset_created_at_id_index" on "mcp_toolset" ("created_at", "id");
 CREATE TABLE "vector_store" (
         "id" text not null primary key,
         "provider" text not null,
@@ -961,6 +989,19 @@ CREATE TABLE "vector_store" (
         "revision" integer not null default 1
       );
 CREATE INDEX "vector_store_created_at_id_index" on "vector_store" ("created_at", "id");
+CREATE TABLE "a2a_agent" (
+        "id" text not null primary key,
+        "name" text not null,
+        "settings" json not null,
+        "sealed" text not null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE UNIQUE INDEX "a2a_agent_name_unique" on "a2a_agent" ("name");
+CREATE INDEX "a2a_agent_created_at_id_index" on "a2a_agent" ("created_at", "id");
 insert into "schema_migration" ("name") values
 ('Migration20261121000000_foundation'),
 ('Migration20261121010000_catalog_releases'),
@@ -1020,4 +1061,7 @@ insert into "schema_migration" ("name") values
 ('Migration20261124232345_token_mappings'),
 ('Migration20261129124554_batch_user'),
 ('Migration20261129134834_token_keys'),
-('Migration20261130101500_vector_stores');
+('Migration20261130101000_mcp_servers'),
+('Migration20261130101100_mcp_toolsets'),
+('Migration20261130101500_vector_stores'),
+('Migration20261130102424_a2a_agents');

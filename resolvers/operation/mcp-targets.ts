@@ -46,8 +46,8 @@ export const senderOf = (
 ): McpSender => ({ caller: callerOf(scope), clientHeaders, callerToken, sessionId });
 
 /**
- * The tool of a call. Throws NotFound for an unknown server, Forbidden for a server or tool that the caller may not use
- * and for parameters that the server does not permit.
+ * The tool of a call. Throws NotFound for an unknown server. Throws Forbidden for a server or tool that the caller may
+ * not use, and for parameters that the server does not permit.
  */
 export async function chosenTool(scope: Scope<McpToolPlatform>, call: McpToolCall): Promise<ChosenTool> {
   const { resolved, rights } = await targetFor(scope, call);

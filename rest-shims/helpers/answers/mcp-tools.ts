@@ -6,7 +6,7 @@ import type { McpPrices } from '../../../src/domain/mcp-servers/mcp-server.ts';
 import { usdNumber } from '../../../src/domain/money.ts';
 
 /** Key of the outcomes in `_meta` of a list. */
-export const OUTCOMES_KEY = 'litellm.ai/server_outcomes';
+const OUTCOMES_KEY = 'litellm.ai/server_outcomes';
 
 const renderOutcome = (outcome: McpOutcome): JsonObject =>
   outcome.status === 'ok'

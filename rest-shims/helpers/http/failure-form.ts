@@ -13,8 +13,8 @@ export interface FailureForm {
    * - `named`: the OpenAI envelope with type `not_found` or `bad_request`, and `param`
    * - `rule`: the OpenAI envelope with type `internal_server_error`
    * - `problem`: a problem document for an invalid query, else the form of the surface
-   * - `mcp`: `{"detail":{"error":…,"message":…}}` with a code for failures of MCP servers, and for refusals of servers and
-   *   tools
+   * - `mcp`: `{"detail":{"error":…,"message":…}}` with a code for failures of MCP servers, and for refusals of
+   *   servers and tools
    * - `decision`: the OpenAI envelope, with type `authentication_error` if the upstream refuses the credential
    */
   readonly body: 'detail' | 'text' | 'auth' | 'model' | 'named' | 'rule' | 'problem' | 'mcp' | 'decision';

@@ -3,11 +3,11 @@ import type { McpExchange } from '../../../resolvers/mcp-protocol.ts';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
 import { DomainError, Forbidden } from '../../../src/domain/errors.ts';
 import { isJsonObject, type JsonObject } from '../../../src/domain/json-object.ts';
-import type { McpOutcome, McpToolListing } from '../../../src/domain/mcp/mcp-request.ts';
+import type { McpToolListing } from '../../../src/domain/mcp/mcp-request.ts';
 import type { McpToolResult } from '../../../src/domain/mcp/mcp-upstream.ts';
 import { RPC_CODES } from '../../../src/domain/mcp/protocol.ts';
-import { prefixedName } from '../../../src/domain/mcp/tool-names.ts';
 import type { RpcError } from '../../../src/wire/mcp/messages.ts';
+import { listMetaOf, prefixedTool } from '../answers/mcp-tools.ts';
 import { INTERNAL_MESSAGE } from '../http/dialect-errors.ts';
 
 /** A request that a method refuses, with a code of JSON-RPC. */
@@ -30,20 +30,10 @@ interface MethodCall {
 /** Answers a request of a client. Rejects with an error of `rpcErrorOf`. */
 type Method = (call: MethodCall) => Promise<JsonObject> | JsonObject;
 
-const OUTCOMES = 'litellm.ai/server_outcomes';
-
-const renderOutcome = (outcome: McpOutcome): JsonObject =>
-  outcome.status === 'ok'
-    ? { status: 'ok', tool_count: outcome.toolCount }
-    : { status: outcome.status, ...(outcome.httpStatus === null ? {} : { http_status: outcome.httpStatus }) };
-
 /** A list of tools with the prefixes of their servers. */
-function renderListing({ tools, outcomes }: McpToolListing): JsonObject {
-  const byServer = Object.fromEntries([...outcomes].map(([id, outcome]) => [id, renderOutcome(outcome)]));
-  return {
-    ...(outcomes.size === 0 ? {} : { _meta: { [OUTCOMES]: byServer } }),
-    tools: tools.map(({ server, tool }) => ({ ...tool, name: prefixedName(server, tool.name) })),
-  };
+function renderListing(listing: McpToolListing): JsonObject {
+  const meta = listMetaOf(listing);
+  return { ...(meta === undefined ? {} : { _meta: meta }), tools: listing.tools.map(prefixedTool) };
 }
 
 function renderResult({ content, structuredContent, isError, _meta }: McpToolResult): JsonObject {

@@ -1,3 +1,4 @@
+import { A2A_DESCRIPTIONS } from './a2a-descriptions.ts';
 import { MCP_DESCRIPTIONS } from './mcp-descriptions.ts';
 import { OWNER_DESCRIPTIONS } from './owner-descriptions.ts';
 import { VECTOR_STORE_DESCRIPTIONS } from './vector-store-descriptions.ts';
@@ -9,6 +10,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   ...OWNER_DESCRIPTIONS,
   ...VECTOR_STORE_DESCRIPTIONS,
   ...MCP_DESCRIPTIONS,
+  ...A2A_DESCRIPTIONS,
   'allowedAddresses.add': 'Add an address or a CIDR block to the allowed client addresses.',
   'allowedAddresses.delete': 'Remove an address or a CIDR block from the allowed client addresses.',
   'allowedAddresses.list': 'List the allowed client addresses.',
@@ -219,20 +221,6 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'forwardedGemini.patch': "Call Gemini's own API.",
   'forwardedGemini.post': "Call Gemini's own API.",
   'forwardedGemini.put': "Call Gemini's own API.",
-  'a2a.call': 'Send a JSON-RPC message of the A2A protocol to an agent.',
-  'a2a.card': 'Read the card of an agent.',
-  'a2aAgents.create': 'Create an A2A agent.',
-  'a2aAgents.delete': 'Delete an A2A agent.',
-  'a2aAgents.get': 'Read an A2A agent.',
-  'a2aAgents.hub': 'List the cards of public A2A agents.',
-  'a2aAgents.identity': 'Read the identity of an A2A agent: none.',
-  'a2aAgents.identityProviders': 'List identity providers of A2A agents: none.',
-  'a2aAgents.list': 'List A2A agents.',
-  'a2aAgents.publish': 'Make an A2A agent public.',
-  'a2aAgents.publishAll': 'Set which A2A agents are public.',
-  'a2aAgents.replace': 'Replace an A2A agent.',
-  'a2aAgents.stop': 'Send the request of the kill switch of an A2A agent.',
-  'a2aAgents.update': 'Change an A2A agent.',
   'guardrails.airlines': 'List the airlines that guardrails treat as competitors: none.',
   'guardrails.apply': 'Check a text with a guardrail.',
   'guardrails.category': 'Read a category of contents: always 404.',

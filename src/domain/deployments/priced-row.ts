@@ -27,7 +27,7 @@ export function withConfiguredPrices(row: PriceRow | undefined, configured: Pric
     key,
     withoutNested(value, isReplaced),
   ]);
-  return { ...Object.fromEntries(kept), ...configured };
+  return { ...(Object.fromEntries(kept) as PriceRow), ...configured };
 }
 
 /** Removes keys of the objects in a value, such as the steps of `tiered_pricing` and `off_peak_pricing`. */

@@ -31,16 +31,14 @@ export interface McpToolCall extends McpRequest {
   readonly serverId?: string | null;
 }
 
-export const MCP_FAILURES = [
-  'auth_required',
-  'forbidden',
-  'rate_limited',
-  'timeout',
-  'unreachable',
-  'upstream_error',
-  'internal',
-] as const;
-export type McpFailureKind = (typeof MCP_FAILURES)[number];
+export type McpFailureKind =
+  | 'auth_required'
+  | 'forbidden'
+  | 'rate_limited'
+  | 'timeout'
+  | 'unreachable'
+  | 'upstream_error'
+  | 'internal';
 
 /** How a server answered a request for its tools. */
 export type McpOutcome =

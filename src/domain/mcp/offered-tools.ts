@@ -19,7 +19,7 @@ export function isOffered(server: McpServer, tool: string, { rights, toolset }: 
 }
 
 /** Name under which callers see a tool. */
-export const shownName = ({ toolDisplayNames }: McpServer, tool: string): string => toolDisplayNames.get(tool) ?? tool;
+const shownName = ({ toolDisplayNames }: McpServer, tool: string): string => toolDisplayNames.get(tool) ?? tool;
 
 /** Name of a tool at its server, by the name that callers see. */
 export function ownName({ toolDisplayNames }: McpServer, shown: string): string {

@@ -5,8 +5,8 @@ import type { McpServer } from '../../domain/mcp-servers/mcp-server.ts';
 import { isNamed } from '../../domain/mcp/tool-names.ts';
 
 /**
- * Limits of a call to a server, besides those of its key: of the server, and of the server for the key and for the
- * team (`mcp_rpm_limit`).
+ * Limits of a call to a server, besides those of its key. They are those of the server, and `mcp_rpm_limit` of the key
+ * and of its team.
  */
 export function mcpLimitsOf({ key }: Caller, server: McpServer): readonly RateLimit[] {
   const limits: RateLimit[] = [];

@@ -43,6 +43,7 @@ export async function connectTo(server: McpServer, options: ConnectOptions): Pro
   const { Client: McpClient } = await import('@modelcontextprotocol/client');
   const { transport, goodbye } = await transportTo(server, options);
   const client = new McpClient({ name: 'lensgate', version: VERSION }, { capabilities: {} });
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the client is no event target
   client.onclose = options.ended;
   try {
     await client.connect(transport, { timeout: HANDSHAKE_MS });

@@ -8,7 +8,7 @@ import type { McpConnection } from './connect.ts';
 /** Maximum number of open connections. */
 const MAX_CONNECTIONS = 256;
 /** Time without a request after which a connection is closed, in ms. */
-export const IDLE_MS = 300_000;
+const IDLE_MS = 300_000;
 
 type Sender = Pick<McpUpstreamCall, 'headers' | 'owner'>;
 
@@ -22,7 +22,7 @@ interface Entry {
 }
 
 /** A connection in use. */
-export interface Lease {
+interface Lease {
   readonly connection: McpConnection;
   /** Whether the connection was opened for this use. */
   readonly isNew: boolean;
@@ -32,7 +32,7 @@ export interface Lease {
 
 /** Open connections, each used by all requests to one server with one credential. */
 export interface Connections {
-  /** Opens a connection, or returns an open one. Throws errors of the transport, Unavailable, and the signal's reason. */
+  /** Opens a connection, or returns an open one. Throws transport errors, Unavailable, and the signal's reason. */
   lease(server: McpServer, sender: Sender, signal: AbortSignal): Promise<Lease>;
   /** Retires the connections of a server. */
   evict(serverId: string): Promise<void>;
@@ -115,17 +115,17 @@ export function createConnections(
       }
     },
     async evict(serverId) {
-      for (const entry of [...entries.values()]) if (entry.server.id === serverId) retire(entry);
+      for (const entry of entries.values()) if (entry.server.id === serverId) retire(entry);
       await Promise.all(closing);
     },
     sweep(inForce) {
       const oldestUse = clock.monotonicMs() - IDLE_MS;
-      for (const entry of [...entries.values()])
+      for (const entry of entries.values())
         if ((entry.users === 0 && entry.lastUsedMs <= oldestUse) || !inForce.includes(entry.server)) retire(entry);
     },
     async close() {
       isClosed = true;
-      for (const entry of [...entries.values()]) {
+      for (const entry of entries.values()) {
         retire(entry);
         // Requests that still run are aborted: the process ends.
         if (entry.users > 0) closeEntry(entry);

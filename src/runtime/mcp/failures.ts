@@ -6,7 +6,7 @@ const PROVIDER = 'mcp';
 /** Maximum characters of a server's own message in an error. */
 const MESSAGE_CHARACTERS = 2_000;
 /** Headers of a refusal that callers receive. */
-const SHOWN_HEADERS = ['www-authenticate', 'retry-after'];
+const SHOWN_HEADERS: ReadonlySet<string> = new Set(['www-authenticate', 'retry-after']);
 
 interface Refusal {
   readonly status: number;
@@ -17,7 +17,7 @@ interface Refusal {
 
 /** Error for a message that a server refused with an HTTP status. */
 export function statusFailure(server: string, { status, headers, body }: Refusal): UpstreamFailed {
-  const shown = Object.entries(headers).filter(([name]) => SHOWN_HEADERS.includes(name));
+  const shown = Object.entries(headers).filter(([name]) => SHOWN_HEADERS.has(name));
   const retryAfter = Number(headers['retry-after']);
   return new UpstreamFailed(statusMessage(server, status, body), {
     provider: PROVIDER,
@@ -63,9 +63,9 @@ const unusable = (server: string, code: string, cause: unknown): UpstreamFailed 
 export const CUT_STREAM = -32_099;
 
 /** Error codes of Node for a program that cannot be started. */
-const START_FAILURES: readonly unknown[] = ['ENOENT', 'EACCES', 'ENOTDIR', 'E2BIG', 'EAGAIN'];
+const START_FAILURES: ReadonlySet<unknown> = new Set(['ENOENT', 'EACCES', 'ENOTDIR', 'E2BIG', 'EAGAIN']);
 /** Error codes of the protocol library for a connection that has ended. */
-const CONNECTION_ENDS: readonly unknown[] = ['CONNECTION_CLOSED', 'NOT_CONNECTED', 'SEND_FAILED'];
+const CONNECTION_ENDS: ReadonlySet<unknown> = new Set(['CONNECTION_CLOSED', 'NOT_CONNECTED', 'SEND_FAILED']);
 
 /**
  * An error of a request to a server as a DomainError. An error without `upstreamStatus` and `upstreamCode` means that
@@ -78,7 +78,7 @@ export function upstreamFailure(server: string, error: unknown): DomainError {
     return error.fault === 'garbled' ? unusable(server, 'garbled', error) : unreachable(server, error);
   }
   const code: unknown = error instanceof Error && 'code' in error ? error.code : null;
-  if (START_FAILURES.includes(code) || CONNECTION_ENDS.includes(code)) return unreachable(server, error);
+  if (START_FAILURES.has(code) || CONNECTION_ENDS.has(code)) return unreachable(server, error);
   const cause = error instanceof Error ? error.cause : undefined;
   if (cause instanceof HttpFailure || cause instanceof DomainError) return upstreamFailure(server, cause);
   // The transport for HTTP with SSE reports the HTTP status as the code.
@@ -99,7 +99,7 @@ export function upstreamFailure(server: string, error: unknown): DomainError {
 }
 
 /** Error for a server that did not answer within a deadline. */
-export const timeoutFailure = (server: string, cause: unknown): UpstreamFailed =>
+const timeoutFailure = (server: string, cause: unknown): UpstreamFailed =>
   new UpstreamFailed(
     `The MCP server ${server} did not answer in time.`,
     { provider: PROVIDER, upstreamStatus: null, timedOut: true },

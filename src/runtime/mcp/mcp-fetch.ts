@@ -8,8 +8,10 @@ import { CUT_STREAM, statusFailure, upstreamFailure } from './failures.ts';
 /** The part of `fetch` that the transports of the protocol library call. */
 export type McpFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
+/** Status with which a server tells the protocol library that it has no open stream. */
+const NO_STREAM = 405;
 /** Statuses of answers without a body. */
-const BODILESS: readonly number[] = [204, 205, 304];
+const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 /** Maximum wait for the head of an answer, in ms. Calls have shorter deadlines. */
 const HEAD_MS = 600_000;
 /** Maximum bytes of a refusal that are read. */
@@ -79,7 +81,7 @@ export function createMcpFetch({ http, server, hasOpenStream, headers, streamEnd
   return async (url, init = {}) => {
     const { method = 'GET' } = init;
     if (method === 'POST') return await post(String(url), init);
-    if (method === 'GET' && !hasOpenStream) return new Response(null, { status: 405 });
+    if (method === 'GET' && !hasOpenStream) return new Response(null, { status: NO_STREAM });
     const answer = await send(method, String(url), init, init.signal ?? new AbortController().signal);
     const isOpenStream = method === 'GET' && answer.status === 200;
     return responseOf(server, answer, {
@@ -119,7 +121,7 @@ function responseOf(
   { status, headers, body }: UpstreamAnswer,
   options: Parameters<typeof boundedBody>[1],
 ): Response {
-  const isEmpty = BODILESS.includes(status);
+  const isEmpty = BODILESS.has(status);
   if (isEmpty || status < 200 || status > 599) {
     body.cancel();
     options.ended();

@@ -17,8 +17,8 @@ const SECTIONS_OF_ENTRIES: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Whether an unset variable at a path is a fault: a setting or a section of entries reads the path. Variables of billing
- * settings may be unset.
+ * Whether an unset variable at a path is a fault: a setting or a section of entries reads the path. Variables of
+ * billing settings may be unset.
  */
 function isRead(path: Path): boolean {
   const [section] = path;

@@ -7,11 +7,9 @@ import type { DeploymentReader } from '../../domain/deployments/deployment-sourc
 import type { BudgetErrorKind } from '../../domain/errors.ts';
 import type { KeyGenerator } from '../../domain/keys/virtual-key.ts';
 import { type Usd, usdFrom } from '../../domain/money.ts';
-import type { A2aAgent } from '../../domain/a2a-agents/agent.ts';
 import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
 import type { ParamReader } from '../../domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
-import type { VectorStore } from '../../domain/vector-stores/vector-store.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
 import type { FileLimits } from '../../domain/upstream-objects/file-limits.ts';
@@ -30,11 +28,9 @@ import { openDocument } from './open-document.ts';
 import { type OtlpExportSettings, otlpExportOf } from './otlp-export.ts';
 import { type OtlpSettings, otlpOf } from './otlp.ts';
 import { readCredentialList } from './credential-list.ts';
-import { readA2aAgents } from './a2a-agents.ts';
 import { paramReader, readGuardrails } from './guardrails.ts';
-import { type McpSettings, readMcp } from './mcp-servers.ts';
+import { type FileTargets, readFileTargets } from './file-targets.ts';
 import { readPassThrough } from './pass-through.ts';
-import { readVectorStores } from './vector-stores.ts';
 import { type EnvironmentAccount, readProviderAccounts } from './provider-accounts.ts';
 import { type ConfigReader, createConfigReader } from './reload.ts';
 import { type LensWorkSettings, lensWorkOf } from './lens.ts';
@@ -52,7 +48,7 @@ import { type UpstreamSettings, upstreamOf } from './upstream.ts';
 import { readValues } from './values.ts';
 
 /** Settings of the process. */
-export interface Settings {
+export interface Settings extends FileTargets {
   /** Address and port to listen on; port 0 takes a free one. */
   readonly host: string;
   readonly port: number;
@@ -90,13 +86,8 @@ export interface Settings {
   readonly codingAgentWebhookSecret: Secret | null;
   /** Pass-through endpoints of the file, and their default timeout. */
   readonly passThrough: { readonly endpoints: readonly PassThroughEndpoint[]; readonly timeoutSeconds: number };
-  /** Agents of the file, which are called by the A2A protocol. */
-  readonly a2aAgents: readonly A2aAgent[];
   /** Guardrails of the file, and the reader of the params of all guardrails. */
   readonly guardrails: { readonly definitions: readonly GuardrailDefinition[]; readonly readParams: ParamReader };
-  /** Registered vector stores of the file. */
-  readonly vectorStores: readonly VectorStore[];
-  readonly mcp: McpSettings;
   /** Accounts of providers whose own APIs are served below a prefix. */
   readonly providerAccounts: ReadonlyMap<string, EnvironmentAccount>;
   /** Whether the built-in `demo` model is served. */
@@ -240,14 +231,12 @@ export function readSettings(
   const credentials = readCredentialList(document, { fault, faultIfStrict });
   const endpoints = readPassThrough(document, { env, fault });
   const guardrails = readGuardrails(document, { fault, faultIfStrict });
-  const a2aAgents = readA2aAgents(document, { env, fault });
-  const vectorStores = readVectorStores(document, { fault, faultIfStrict });
-  const mcp = readMcp(document, values, { fault, faultIfStrict });
+  const targets = readFileTargets(document, values, { env, fault, faultIfStrict });
   const providerAccounts = readProviderAccounts(env, fault);
   checkMasterKey(read, warn);
   warnIfUnwise(values, warn);
   if (guardrails.some(({ defaultOn }) => defaultOn))
-    warn('Guardrails that run on every call do not check files, batches, realtime sessions, moderations or MCP.');
+    warn('Guardrails that run on every call do not check files, batches, realtime sessions or moderations.');
   for (const warning of configWarnings(document)) faultIfStrict(warning);
   const environment = createEnvironment(env);
   const otlpExport = otlpExportOf(read);
@@ -268,10 +257,8 @@ export function readSettings(
     deployments,
     credentials,
     providerAccounts,
-    a2aAgents,
-    vectorStores,
     guardrails: { definitions: guardrails, readParams: paramReader(environment.variables) },
-    mcp,
+    ...targets,
     passThrough: { endpoints, timeoutSeconds: values.passThroughTimeoutSeconds },
     clickHouse,
     tokens,

@@ -309,37 +309,6 @@ describe('mcpTools.call', () => {
   });
 });
 
-describe.each(['testConnection', 'testList'])('mcpTools.%s', (name) => {
-  const path = name === 'testList' ? '/mcp-rest/test/tools/list' : '/mcp-rest/test/connection';
-  const listed = (tools: object) => ({ tools, error: null, message: 'Successfully retrieved tools' });
-
-  it('200: a server that answers, and one that does not', async () => {
-    const [status, body] = await ask('POST', path, http(upstream.url));
-    const names = ['echo', 'fail', 'big', 'slow', 'cut'].map(
-      (tool) => expect.objectContaining({ name: tool }) as object,
-    );
-    expect([status, body]).toEqual([200, name === 'testList' ? listed(names) : { status: 'ok' }]);
-    const message = 'The MCP server unstored cannot be reached.';
-    expect(await ask('POST', path, http('http://127.0.0.1:9/mcp'))).toEqual([
-      200,
-      name === 'testList' ? { tools: [], error: 'unreachable', message } : { status: 'error', error: true, message },
-    ]);
-  });
-
-  it('400: a name that no server may have', async () => {
-    expect((await ask('POST', path, http(upstream.url, { server_name: 'a-b' })))[0]).toBe(400);
-  });
-
-  it('401: a key of no administrator', async () => {
-    expect((await ask('POST', path, http(upstream.url), keys.none))[0]).toBe(401);
-  });
-
-  it('422: a program, and a url of a wrong type', async () => {
-    expect((await ask('POST', path, { transport: 'stdio', command: 'node' }))[0]).toBe(422);
-    expect((await ask('POST', path, { url: 1 }))[0]).toBe(422);
-  });
-});
-
 describe('mcpTools.health', () => {
   it('200: whether each server answers', async () => {
     const [main, down] = [await serverId('main'), 'down'];

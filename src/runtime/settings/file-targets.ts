@@ -1,0 +1,33 @@
+import type { A2aAgent } from '../../domain/a2a-agents/agent.ts';
+import type { VectorStore } from '../../domain/vector-stores/vector-store.ts';
+import { readA2aAgents } from './a2a-agents.ts';
+import type { ConfigDocument } from './config-document.ts';
+import type { ConfigFault } from './config-fault.ts';
+import type { SettingValues } from './table.ts';
+import { type McpSettings, readMcp } from './mcp-servers.ts';
+import { readVectorStores } from './vector-stores.ts';
+
+/** Agents, vector stores and MCP servers of the file, which calls are sent to. */
+export interface FileTargets {
+  /** Agents that are called by the A2A protocol. */
+  readonly a2aAgents: readonly A2aAgent[];
+  readonly vectorStores: readonly VectorStore[];
+  readonly mcp: McpSettings;
+}
+
+interface TargetReading {
+  readonly env: NodeJS.ProcessEnv;
+  readonly fault: (fault: ConfigFault) => void;
+  readonly faultIfStrict: (fault: ConfigFault) => void;
+}
+
+/** Reads the targets of the file. `fault` receives each wrong value, `faultIfStrict` each one that can be ignored. */
+export const readFileTargets = (
+  document: ConfigDocument,
+  values: SettingValues,
+  { env, fault, faultIfStrict }: TargetReading,
+): FileTargets => ({
+  a2aAgents: readA2aAgents(document, { env, fault }),
+  vectorStores: readVectorStores(document, { fault, faultIfStrict }),
+  mcp: readMcp(document, values, { fault, faultIfStrict }),
+});
