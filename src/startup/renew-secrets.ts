@@ -74,8 +74,8 @@ const renewSealed = <Row extends { readonly id: string; readonly sealed: string 
 
 /**
  * Encrypts with the current key what a former salt key or admin key encrypted. These are secrets of models,
- * credentials, guardrails, agents, MCP servers, vector stores, pass-through endpoints, settings and teams. Each changed row has an
- * entry in the audit log. Does nothing without a former key.
+ * credentials, guardrails, agents, MCP servers, vector stores, pass-through endpoints, settings and teams. Each changed
+ * row has an entry in the audit log. Does nothing without a former key.
  */
 export async function renewSecrets(
   { settings, log }: Pick<StartContext, 'settings' | 'log'>,

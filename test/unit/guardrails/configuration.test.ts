@@ -19,8 +19,7 @@ const FILE = `guardrails:
 const env = { GUARD_KEY: 'sk-guard' };
 
 /** Warning for every configuration with a guardrail that runs on every call. */
-const UNCHECKED =
-  'Guardrails that run on every call do not check files, batches, realtime sessions or moderations.';
+const UNCHECKED = 'Guardrails that run on every call do not check files, batches, realtime sessions or moderations.';
 
 describe('guardrails of the configuration file', () => {
   it('are read in order, with references to secrets unresolved', () => {
