@@ -3,12 +3,14 @@ import { agentUrl, cardVersion, servedCard } from '../src/domain/a2a-agents/card
 import { assertParams, type CalledMethod, methodOf, type RpcMessage } from '../src/domain/a2a-agents/json-rpc.ts';
 import { assertMayCallAgent } from '../src/domain/a2a-agents/rights.ts';
 import {
+  AGENT_PROVIDER,
   agentCredentials,
   agentGuardrails,
   agentHeaders,
   agentModel,
   agentPrice,
   agentTimeout,
+  foreignProvider,
 } from '../src/domain/a2a-agents/upstream.ts';
 import type { RateLimit } from '../src/domain/admission/rate-limits.ts';
 import type { Caller } from '../src/domain/caller.ts';
@@ -44,7 +46,6 @@ export type AgentAnswer =
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Name of the operation in spans (OpenTelemetry conventions for generative AI). */
 const OPERATION = 'invoke_agent';
-const PROVIDER = 'a2a_agent';
 /** Call types in spend rows, by the kind of the method. Other methods have that of pass-through calls. */
 const CALL_TYPES: Readonly<Record<string, string>> = { send: 'asend_message', stream: 'asend_message_streaming' };
 
@@ -59,8 +60,8 @@ function calledAgent(scope: A2aScope, idOrName: string): A2aAgent {
 
 /** Address of an agent. Throws Unsupported, and Unavailable for an agent whose secrets cannot be decrypted. */
 function targetOf(agent: A2aAgent): string {
-  const { custom_llm_provider: provider } = agent.params;
-  if (typeof provider === 'string' && provider !== '' && !provider.startsWith('a2a'))
+  const provider = foreignProvider(agent.params);
+  if (provider !== null)
     throw new Unsupported(
       `Agents of the provider '${provider}' are not served. Only agents with the A2A protocol are.`,
     );
@@ -125,7 +126,7 @@ function forwardedTo(agent: A2aAgent, { sent, message }: AgentCall, terms: CallT
     answerLimit: MAX_ANSWER_BYTES,
     operation: OPERATION,
     model: agentModel(agent),
-    provider: PROVIDER,
+    provider: AGENT_PROVIDER,
     deploymentId: agent.id,
     ...costOf(agent, isBilled),
     endpoint: null,

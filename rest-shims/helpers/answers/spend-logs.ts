@@ -1,4 +1,5 @@
 import type { SpendList } from '../../../resolvers/spend.ts';
+import { AGENT_PROVIDER } from '../../../src/domain/a2a-agents/upstream.ts';
 import { AGENT_TAG } from '../../../src/domain/calls/spend-labels.ts';
 import { publicAddress } from '../../../src/domain/deployments/public-address.ts';
 import { usdNumber, ZERO_USD } from '../../../src/domain/money.ts';
@@ -55,6 +56,10 @@ type WriteTime = (time: Date) => string;
 const inMicroseconds: WriteTime = (time) => time.toISOString().replace('Z', '000Z');
 const withOffset: WriteTime = (time) => time.toISOString().replace('Z', '+00:00');
 
+/** The model with its provider. Calls of MCP servers have no provider, and the model of an agent contains it. */
+const modelOf = ({ provider, model }: SpendRow): string =>
+  provider === '' || provider === AGENT_PROVIDER ? model : `${provider}/${model}`;
+
 function sharedMembers(row: SpendRow, { keys, apiBases }: SpendList, timeOf: WriteTime) {
   const { usage, startedAt, endedAt } = row;
   const base = apiBases.get(row.deploymentId) ?? null;
@@ -70,8 +75,7 @@ function sharedMembers(row: SpendRow, { keys, apiBases }: SpendList, timeOf: Wri
     endTime: timeOf(endedAt),
     request_duration_ms: endedAt.getTime() - startedAt.getTime(),
     completionStartTime: timeOf(row.firstByteAt ?? endedAt),
-    // Calls of MCP servers have no provider.
-    model: row.provider === '' ? row.model : `${row.provider}/${row.model}`,
+    model: modelOf(row),
     model_id: row.deploymentId,
     model_group: row.modelGroup,
     custom_llm_provider: row.provider,

@@ -103,7 +103,8 @@ export function servedCard({ card, isFromConfig }: A2aAgent, asked: string, base
   return {
     ...Object.fromEntries(kept),
     url,
-    ...(card['supportedInterfaces'] === undefined ? {} : { supportedInterfaces }),
+    // Clients of version 1.0 read the address there only.
+    ...(card['supportedInterfaces'] === undefined && cardVersion(card) !== '1.0' ? {} : { supportedInterfaces }),
   };
 }
 

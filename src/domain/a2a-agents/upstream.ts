@@ -99,9 +99,17 @@ export function agentPrice({ params }: A2aAgent): AgentPrice {
   return isFree ? { kind: 'free' } : { kind: 'tokens', prices };
 }
 
+/** Provider of an agent that is not called by the A2A protocol; null for others. */
+export function foreignProvider({ custom_llm_provider: provider }: JsonObject): string | null {
+  return typeof provider === 'string' && provider !== '' && !provider.startsWith('a2a') ? provider : null;
+}
+
+/** Provider of calls of agents in spend rows and spans. */
+export const AGENT_PROVIDER = 'a2a_agent';
+
 /** Name of an agent in spend rows and spans, from its card. */
 export const agentModel = ({ card, name }: A2aAgent): string =>
-  `a2a_agent/${typeof card['name'] === 'string' && card['name'] !== '' ? card['name'] : name}`;
+  `${AGENT_PROVIDER}/${typeof card['name'] === 'string' && card['name'] !== '' ? card['name'] : name}`;
 
 /** Guardrails that an agent names. */
 export function agentGuardrails({ params }: A2aAgent): readonly string[] {

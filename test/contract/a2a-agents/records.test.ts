@@ -122,6 +122,16 @@ describe('records of messages', () => {
     });
   });
 
+  it('spend logs name the provider of an agent once', async () => {
+    type Logs = readonly { readonly model: string; readonly call_type: string }[];
+    const logs = async () => (await (await app.call('GET', '/spend/logs?summarize=false')).json()) as Logs;
+    const ofAgents = async () => (await logs()).filter(({ call_type: type }) => type.startsWith('asend_message'));
+    await createAgent('logged');
+    await rowOf('/a2a/logged', send('12345678'));
+    await expect.poll(async () => (await ofAgents()).length, POLLING).toBeGreaterThan(0);
+    expect(new Set((await ofAgents()).map(({ model }) => model))).toEqual(new Set(['a2a_agent/echo']));
+  });
+
   it('a stream has the cost of its estimated tokens', async () => {
     const litellm_params = { input_cost_per_token: 0.001, output_cost_per_token: 0.01 };
     await createAgent('per-token', { litellm_params });

@@ -67,4 +67,21 @@ describe('cards of agents', () => {
     });
     expect(served).not.toHaveProperty('signatures');
   });
+
+  it.each([
+    ['1.0', [{ url: 'http://gateway/a2a/a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }]],
+    ['0.3.0', undefined],
+  ])('a card of the file without interfaces gets one where version %s needs it', (protocolVersion, interfaces) => {
+    const card = { name: 'a', url: URL_OF_AGENT, protocolVersion };
+    const agent: A2aAgent = {
+      ...DEFAULT_AGENT,
+      id: 'a',
+      name: 'a',
+      card,
+      staticHeaders: {},
+      isReadable: true,
+      isFromConfig: true,
+    };
+    expect(servedCard(agent, 'a', 'http://gateway')['supportedInterfaces']).toEqual(interfaces);
+  });
 });
