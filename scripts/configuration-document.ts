@@ -50,7 +50,8 @@ replace those of the main file.
 
 The file is read again on SIGHUP, and when it or an included file changes (\`config_watch_seconds\`). These parts apply without a restart:
 
-- models, \`credential_list\`, pass-through endpoints, guardrails, MCP servers, allowed addresses
+- models, \`credential_list\`, pass-through endpoints, guardrails, allowed addresses
+- MCP servers, agents, vector stores
 - the settings of [Retries, cooldowns and fallbacks](#retries-cooldowns-and-fallbacks) and of
   [Users and teams, prices and budgets, public pages](#users-and-teams-prices-and-budgets-public-pages)
 - \`drop_params\`, \`enforce_user_param\`, \`enforced_params\` and \`service_account_settings.enforced_params\`
@@ -94,7 +95,45 @@ mcp_servers:
 
 Names and aliases are unique without regard to case, and contain no hyphen. Servers of the file cannot be changed at run time. A server with an
 invalid value, or with a reference to an unset variable, ends the start. A \`stdio\` server while \`LENSGATE_ENABLE_MCP_STDIO\` is off causes a
-warning and is not offered.
+warning and is not offered. A server whose kind of authentication is not served causes a warning, and its calls fail. [mcp.md](mcp.md) has more.
+
+## Agents
+
+\`\`\`yaml
+agents:
+  - agent_name: weather # name in the path: /a2a/weather
+    agent_card_params: # the card that clients get, with the address of the gateway
+      name: weather
+      description: Answers questions about the weather.
+      url: https://agents.example.com/weather
+      version: '1.0.0'
+      protocolVersion: '1.0' # or 0.3.0
+      capabilities: { streaming: true }
+      defaultInputModes: [text]
+      defaultOutputModes: [text]
+      skills: []
+    static_headers: { authorization: Bearer os.environ/WEATHER_TOKEN } # sent to the agent
+    litellm_params: { cost_per_query: 0.01 }
+    rpm_limit: 60 # messages a minute of all callers together
+\`\`\`
+
+Names are unique. Agents of the file cannot be changed at run time. An agent of another protocol than A2A, one without an address, and unknown
+keys cause a warning. \`agent_list\` is another name of this section. [agents.md](agents.md) has more.
+
+## Vector stores
+
+\`\`\`yaml
+vector_store_registry:
+  - vector_store_name: handbook
+    litellm_params:
+      vector_store_id: vs_0123456789 # id at the provider; unique
+      custom_llm_provider: openai # or custom_openai, openai_like, litellm_proxy with an api_base
+      vector_store_description: Handbook of the company
+      api_key: os.environ/OPENAI_API_KEY # else the account of the provider; or litellm_credential_name
+\`\`\`
+
+The stores exist at their provider; the start does not create them. Stores of the file cannot be changed at run time. A store of another
+provider causes a warning, and its calls get 400. [vector-stores.md](vector-stores.md) has more.
 
 ## Models that cannot be called
 

@@ -127,7 +127,7 @@ describe('credentials', () => {
   it('of an unsupported kind fail before a request', async () => {
     const server = anMcpServer({ id: 'kind', auth: { kind: 'unsupported', authType: 'aws_sigv4' }, name: 'x' });
     await expect(upstream.listTools(server, CALL)).rejects.toThrow(
-      "The gateway does not support the auth_type 'aws_sigv4' of the MCP server x.",
+      "The MCP server x cannot be called: the auth_type 'aws_sigv4' is not supported.",
     );
   });
 });

@@ -62,6 +62,7 @@ function clientCredentialsOf(params: JsonObject, credentials: JsonObject): McpSe
 function authOf(params: JsonObject): McpServerAuth {
   const authType = textOf(params['auth_type']) ?? 'none';
   const credentials = jsonObjectOf(params['credentials']);
+  if (params['is_byok'] === true) return { kind: 'unsupported', authType: 'byok' };
   const unsupported = { kind: 'unsupported', authType } as const;
   const fixed = Object.hasOwn(FIXED_HEADERS, authType) ? FIXED_HEADERS[authType] : undefined;
   if (fixed !== undefined) {
@@ -83,6 +84,14 @@ function authOf(params: JsonObject): McpServerAuth {
       return unsupported;
   }
 }
+
+/** Why a server with unsupported authentication is not called. */
+export const unsupportedAuth = (authType: string): string => {
+  if (Object.hasOwn(FIXED_HEADERS, authType)) return `the auth_type '${authType}' needs an auth_value`;
+  if (authType === 'oauth2')
+    return "the auth_type 'oauth2' needs the flow client_credentials with token_url, client_id and client_secret";
+  return authType === 'byok' ? 'keys of users are not stored' : `the auth_type '${authType}' is not supported`;
+};
 
 /** The server of a definition. References to variables in `params` are resolved. */
 export function mcpServerOf({ id, params, isFromConfig }: McpServerDefinition): McpServer {

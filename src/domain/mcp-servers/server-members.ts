@@ -123,6 +123,14 @@ const CHECKS: Readonly<Record<MemberKind, { readonly holds: (value: unknown) => 
   any: { holds: () => true, form: 'a value' },
 };
 
+/** Names of all members, by which a wrong name is compared. */
+export const MCP_MEMBER_NAMES: readonly string[] = [
+  ...Object.keys(MCP_SERVER_MEMBERS),
+  ...Object.keys(MCP_CREDENTIAL_MEMBERS),
+  ...Object.keys(SYNONYMS),
+  'server_id',
+];
+
 /** The name of a member that has several names; another name as it is. */
 export const mcpMemberName = (name: string): string => SYNONYMS[name] ?? name;
 

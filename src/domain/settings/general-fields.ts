@@ -88,7 +88,7 @@ const LISTED: Readonly<Record<string, Row>> = {
     'Longest statement of the cleanup, such as `30s`. Not in force yet.',
   ],
   mcp_internal_ip_ranges: ['texts', 'Address blocks that count as internal for MCP servers. Not in force yet.'],
-  mcp_allowed_clients: ['map', 'MCP client applications that may connect, by name. Not in force yet.'],
+  mcp_allowed_clients: ['objects', 'MCP client applications that may connect, with alias and value. Not in force yet.'],
   mcp_client_id_header: ['text', 'Header that names the MCP client application of a request. Not in force yet.'],
   mcp_trusted_proxy_ranges: ['texts', 'Address blocks of proxies in front of MCP routes. Not in force yet.'],
   mcp_xff_num_trusted_hops: ['integer', 'Trusted entries of `X-Forwarded-For` on MCP routes. Not in force yet.'],

@@ -2,6 +2,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import { UpstreamFailed } from '../../domain/errors.ts';
 import type { HttpClient } from '../../domain/http.ts';
 import type { McpServer } from '../../domain/mcp-servers/mcp-server.ts';
+import { unsupportedAuth } from '../../domain/mcp-servers/mcp-server-of.ts';
 import { VERSION } from '../../domain/version.ts';
 import type { ClientTokens } from './client-tokens.ts';
 import { createMcpFetch, type McpFetch } from './mcp-fetch.ts';
@@ -37,7 +38,7 @@ export const nameOfServer = ({ id, name, alias }: McpServer): string => alias ??
 export async function connectTo(server: McpServer, options: ConnectOptions): Promise<McpConnection> {
   if (server.auth.kind === 'unsupported')
     throw new UpstreamFailed(
-      `The gateway does not support the auth_type '${server.auth.authType}' of the MCP server ${nameOfServer(server)}.`,
+      `The MCP server ${nameOfServer(server)} cannot be called: ${unsupportedAuth(server.auth.authType)}.`,
       { provider: 'mcp', upstreamStatus: null, upstreamCode: 'unsupported_auth_type' },
     );
   const { Client: McpClient } = await import('@modelcontextprotocol/client');

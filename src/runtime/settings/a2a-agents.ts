@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type A2aAgent, DEFAULT_AGENT } from '../../domain/a2a-agents/agent.ts';
 import { agentUrl } from '../../domain/a2a-agents/card.ts';
+import { foreignProvider } from '../../domain/a2a-agents/upstream.ts';
 import { jsonObjectOf } from '../../domain/json-object.ts';
 import { targetFault } from '../../domain/pass-through/endpoint.ts';
 import { headersFault } from '../../domain/pass-through/headers.ts';
@@ -9,6 +10,7 @@ import { Secret } from '../../domain/secret.ts';
 import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
+import { unknownMember } from './nearest-name.ts';
 
 /** Sections of the file that list agents. */
 const SECTIONS = ['agents', 'agent_list'] as const;
@@ -37,6 +39,8 @@ export const agentEntry = z.looseObject({
   kill_switch: z.looseObject({ url: z.string() }).nullish(),
 });
 
+const MEMBERS = Object.keys(agentEntry.shape);
+
 type Entry = z.infer<typeof agentEntry>;
 
 /** A name of a variable inside a longer text, as in `Bearer os.environ/KEY`. */
@@ -44,12 +48,17 @@ const REFERENCE = /os\.environ\/([A-Za-z_]\w*)/g;
 
 interface AgentReading {
   readonly env: NodeJS.ProcessEnv;
-  /** Receives each wrong value. */
+  /** A wrong value, which stops the start. */
   readonly fault: (fault: ConfigFault) => void;
+  /** A value without an effect, which stops the start only where the configuration is strict. */
+  readonly faultIfStrict: (fault: ConfigFault) => void;
 }
 
 /** The agents of the file; without those of a section in which an entry has a wrong form. */
-export function readA2aAgents(document: ConfigDocument, { env, fault }: AgentReading): readonly A2aAgent[] {
+export function readA2aAgents(
+  document: ConfigDocument,
+  { env, fault, faultIfStrict }: AgentReading,
+): readonly A2aAgent[] {
   const names = new Set<string>();
   const published = publishedAgents(document);
 
@@ -70,6 +79,10 @@ export function readA2aAgents(document: ConfigDocument, { env, fault }: AgentRea
       return [];
     }
     return (parsed.data ?? []).map((one, index) => {
+      for (const [path, message] of warningsOf(one)) {
+        const place = [section, index, ...path];
+        faultIfStrict({ ...document.placeOf(place), key: place.join('.'), message });
+      }
       if (names.has(one.agent_name)) refuse([index, 'agent_name'], 'is the name of another agent, too');
       names.add(one.agent_name);
       const headers = headersOf(one, env, (name, variable) =>
@@ -88,6 +101,21 @@ export function readA2aAgents(document: ConfigDocument, { env, fault }: AgentRea
   }
 
   return SECTIONS.flatMap(readSection);
+}
+
+/** Places of an entry that have no effect, and why. */
+function warningsOf(one: Entry): readonly (readonly [Path, string])[] {
+  const provider = foreignProvider(one.litellm_params ?? {});
+  const unknown = Object.keys(one).filter((name) => !MEMBERS.includes(name));
+  return [
+    ...unknown.map((name): readonly [Path, string] => [[name], unknownMember(name, MEMBERS)]),
+    ...(provider === null
+      ? []
+      : [[['litellm_params', 'custom_llm_provider'], 'is not served: agents are called by the A2A protocol'] as const]),
+    ...(provider === null && agentUrl(one.agent_card_params ?? {}) === null
+      ? [[['agent_card_params'], 'has no url, so that the agent cannot be called'] as const]
+      : []),
+  ];
 }
 
 /** Ids and names of the agents in `litellm_settings.public_agent_groups`. */

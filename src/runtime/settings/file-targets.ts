@@ -27,7 +27,7 @@ export const readFileTargets = (
   values: SettingValues,
   { env, fault, faultIfStrict }: TargetReading,
 ): FileTargets => ({
-  a2aAgents: readA2aAgents(document, { env, fault }),
+  a2aAgents: readA2aAgents(document, { env, fault, faultIfStrict }),
   vectorStores: readVectorStores(document, { fault, faultIfStrict }),
   mcp: readMcp(document, values, { fault, faultIfStrict }),
 });

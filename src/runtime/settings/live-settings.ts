@@ -21,6 +21,7 @@ const LIVE: ReadonlySet<string> = new Set([
   'general_settings.pass_through_endpoints',
   'litellm_settings.drop_params',
   'litellm_settings.mcp_aliases',
+  'litellm_settings.public_agent_groups',
   'strict_config',
 ]);
 

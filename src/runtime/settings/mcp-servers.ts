@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import { DomainError, InvalidInput } from '../../domain/errors.ts';
 import { isJsonObject, type JsonObject, jsonObjectOf } from '../../domain/json-object.ts';
 import type { McpServerDefinition } from '../../domain/mcp-servers/mcp-server.ts';
-import { isMcpServerMember } from '../../domain/mcp-servers/server-members.ts';
+import { mcpServerOf, unsupportedAuth } from '../../domain/mcp-servers/mcp-server-of.ts';
+import { isMcpServerMember, MCP_MEMBER_NAMES } from '../../domain/mcp-servers/server-members.ts';
 import { checkedParams, isStdioRefused, type StdioRules } from '../../domain/mcp-servers/server-params.ts';
 import { assertUniqueNames } from '../../domain/mcp-servers/stored-server.ts';
 import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
+import { unknownMember } from './nearest-name.ts';
 import type { SettingValues } from './table.ts';
 
 /** Section of the MCP servers in the file: a map by name. */
@@ -65,6 +67,11 @@ function readMcpServers(
     return [];
   }
   const aliases = aliasesOf(document);
+  for (const [server, alias] of aliases)
+    if (!Object.hasOwn(section, server)) {
+      const place = ['litellm_settings', 'mcp_aliases', alias];
+      faultIfStrict({ ...document.placeOf(place), key: place.join('.'), message: 'names no server of mcp_servers' });
+    }
   const declared = jsonObjectOf(document.declared[SECTION]);
   const definitions: McpServerDefinition[] = [];
   for (const [name, entry] of Object.entries(section)) {
@@ -74,17 +81,41 @@ function readMcpServers(
     }
     const known = Object.entries(entry).filter(([member]) => member === 'server_id' || isMcpServerMember(member));
     for (const member of Object.keys(entry))
-      if (!known.some(([one]) => one === member)) faultIfStrict(at([name, member], 'is not a known setting'));
+      if (!known.some(([one]) => one === member))
+        faultIfStrict(at([name, member], unknownMember(member, MCP_MEMBER_NAMES)));
     const definition = definitionOf(name, Object.fromEntries(known), { aliases, declared });
     const message = faultOf(definition, jsonObjectOf(section[name]), definitions);
     if (message !== null) refuse([name], message);
-    definitions.push(message === null ? { ...definition, params: checked(definition.params) } : definition);
+    const usual = message === null ? { ...definition, params: checked(definition.params) } : definition;
+    definitions.push(usual);
+    if (message !== null) continue;
+    for (const [member, reason] of unserved(usual)) faultIfStrict(at([name, member], reason));
     if (isStdioRefused(definition.params, stdio))
       faultIfStrict(
         at([name], 'is not served: LENSGATE_ENABLE_MCP_STDIO is off, or does not allow the command of the server'),
       );
   }
   return isRefused ? [] : definitions;
+}
+
+/** Members that have no effect, or with which a server cannot be called, and why. */
+function unserved(definition: McpServerDefinition): readonly (readonly [string, string])[] {
+  const { params } = definition;
+  const { auth } = mcpServerOf(definition);
+  return [
+    ...(params['spec_path'] === undefined
+      ? []
+      : [['spec_path', 'has no effect: tools are not made from OpenAPI documents'] as const]),
+    ...(params['env_vars'] === undefined ? [] : [['env_vars', 'has no effect'] as const]),
+    ...(auth.kind === 'unsupported'
+      ? [
+          [
+            params['is_byok'] === true ? 'is_byok' : 'auth_type',
+            `calls fail: ${unsupportedAuth(auth.authType)}`,
+          ] as const,
+        ]
+      : []),
+  ];
 }
 
 const checked = (params: JsonObject): JsonObject => checkedParams(params, ANY_PROGRAM(params['command']));

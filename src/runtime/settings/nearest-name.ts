@@ -13,6 +13,12 @@ export function nearestOf(name: string, known: Iterable<string>): string | null 
   return nearest;
 }
 
+/** Message about an unknown member of an entry, with the nearest known one. */
+export function unknownMember(name: string, known: readonly string[]): string {
+  const nearest = nearestOf(name, known);
+  return nearest === null ? 'has no effect' : `is not a known setting; did you mean ${nearest}?`;
+}
+
 /** Levenshtein distance; a swap of two neighbours counts as one edit. */
 function editsBetween(left: string, right: string): number {
   let beforeLast: readonly number[] = [];

@@ -74,7 +74,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       mcp_client_id_header mcp_internal_ip_ranges mcp_prefer_client_id_metadata_document mcp_required_fields
       mcp_trusted_proxy_ranges mcp_xff_num_trusted_hops moderation_model oauth2_config_mappings
       proxy_budget_rescheduler_max_time proxy_budget_rescheduler_min_time
-      proxy_config_reload_interval_seconds spend_report_frequency token_rate_limit_type
+      proxy_config_reload_interval_seconds spend_report_frequency supported_db_objects token_rate_limit_type
       transcribe_media_buckets ui_access_mode use_azure_key_vault use_client_credentials_pass_through_routes
       use_google_kms use_redis_transaction_buffer user_api_key_cache_max_size user_api_key_cache_ttl`),
   },
@@ -107,7 +107,8 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       disable_copilot_system_to_assistant disable_end_user_cost_tracking disable_token_counter
       enable_anthropic_prompt_caching enable_json_schema_validation enable_preview_features enable_redis_auth_cache force_ipv4
       forward_traceparent_to_llm_provider internal_user_budget_duration json_logs langfuse_default_tags
-      max_internal_user_budget max_ui_session_budget model_alias_map priority_reservation prometheus_metrics_config
+      max_internal_user_budget max_ui_session_budget mcp_semantic_tool_filter model_alias_map priority_reservation
+      prometheus_metrics_config public_mcp_servers
       s3_callback_params set_verbose skip_system_message_in_guardrail tag_budget_config telemetry`),
   },
   router_settings: {

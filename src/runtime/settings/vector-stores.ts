@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
+import { STORE_PROVIDERS } from '../../domain/vector-stores/store-action.ts';
 import type { VectorStore } from '../../domain/vector-stores/vector-store.ts';
 import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
-import { nearestOf } from './nearest-name.ts';
+import { unknownMember } from './nearest-name.ts';
 
 /** Section of the registered stores in the file. */
 const SECTION = 'vector_store_registry';
@@ -72,8 +73,15 @@ export function readVectorStores(
   let isRefused = false;
   const stores = parsed.data.map((entry, index) => {
     for (const name of Object.keys(entry))
-      if (!MEMBERS.includes(name)) faultIfStrict(at([index, name], unknownMember(name)));
-    const { vector_store_id: id } = entry.litellm_params;
+      if (!MEMBERS.includes(name)) faultIfStrict(at([index, name], unknownMember(name, MEMBERS)));
+    const { vector_store_id: id, custom_llm_provider: provider } = entry.litellm_params;
+    if (!STORE_PROVIDERS.includes(provider))
+      faultIfStrict(
+        at(
+          [index, 'litellm_params', 'custom_llm_provider'],
+          `is not served: supported are ${STORE_PROVIDERS.join(', ')}`,
+        ),
+      );
     if (ids.has(id)) {
       isRefused = true;
       fault(at([index, 'litellm_params', 'vector_store_id'], 'is the id of another vector store, too'));
@@ -104,8 +112,3 @@ function storeOf({ vector_store_name: name, litellm_params: params }: Entry, dec
 
 const furtherParams = (params: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(params).filter(([name]) => !OWN_PARAMS.has(name)));
-
-function unknownMember(name: string): string {
-  const nearest = nearestOf(name, MEMBERS);
-  return nearest === null ? 'has no effect' : `is not a known setting; did you mean ${nearest}?`;
-}

@@ -60,7 +60,7 @@ describe('mcp_servers of the configuration file', () => {
   it.each([
     [[SERVER], ['mcp_servers is not a map of servers by name']],
     [{ s: 'x' }, ['mcp_servers.s is not a map of settings']],
-    [{ s: { ...SERVER, urll: 1 } }, ['mcp_servers.s.urll is not a known setting']],
+    [{ s: { ...SERVER, urll: 1 } }, ['mcp_servers.s.urll is not a known setting; did you mean url?']],
     [{ s: { transport: 'http' } }, ['mcp_servers.s Value error, url is required for the transport http']],
     [{ s: { ...SERVER, rpm: 'x' } }, ['mcp_servers.s rpm Input should be a number from 0']],
     [

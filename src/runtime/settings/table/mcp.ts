@@ -4,7 +4,7 @@ import { setting } from '../setting.ts';
 const commandFault = (command: string): string | null =>
   /^[\w./-]{1,256}$/.test(command) ? null : 'is not the name or path of a program';
 
-/** MCP servers. */
+/** MCP servers and agents. */
 export const MCP_SETTINGS = {
   mcpStdio: setting({
     kind: flag(),
@@ -24,6 +24,12 @@ export const MCP_SETTINGS = {
     default: null,
     file: 'litellm_settings.mcp_aliases',
     description: 'Aliases of servers of `mcp_servers` that set no `alias`.',
+  }),
+  publicAgents: setting({
+    kind: anyValue('list of ids or names of agents'),
+    default: null,
+    file: 'litellm_settings.public_agent_groups',
+    description: 'Agents of the file whose cards are listed at `/public/agent_hub`.',
   }),
   mcpRegistry: setting({
     kind: flag(),
