@@ -122,7 +122,7 @@ export function recordOf(call: ClosedCall): CallRecord {
     traceId: call.traceId,
     spanId: call.spanId,
     parentSpanId: request.parent?.spanId ?? null,
-    name: truncateText(`${endpoint.operation} ${request.model}`, NAME_BYTES),
+    name: truncateText(`${endpoint.operation} ${request.model}`.trimEnd(), NAME_BYTES),
     kind: 'CLIENT',
     type: typeOf(endpoint.operation),
     agent: '',
