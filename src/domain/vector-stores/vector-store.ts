@@ -80,10 +80,12 @@ export const storeExists = (id: string): Conflict => new Conflict(`Vector store 
 
 const MAX_CHARACTERS = 1024;
 const CONTROL_OR_UNPAIRED_SURROGATE = /[\p{Cc}\p{Cs}]/u;
+/** Descriptions may have several lines. */
+const NUL_OR_UNPAIRED_SURROGATE = /[\0\p{Cs}]/u;
 
 /** Returns the store if it can be stored. Throws InvalidInput. */
 function validated(store: OpenVectorStore): OpenVectorStore {
-  const { id, provider, name, credentialName, teamId } = store;
+  const { id, provider, name, description, credentialName, teamId } = store;
   if (id.trim() === '' || provider.trim() === '')
     throw new InvalidInput('vector_store_id and custom_llm_provider are required');
   const texts = { vector_store_id: id, custom_llm_provider: provider, vector_store_name: name };
@@ -92,6 +94,8 @@ function validated(store: OpenVectorStore): OpenVectorStore {
       throw new InvalidInput(
         `${member} must have at most ${MAX_CHARACTERS} characters, no control character and no unpaired surrogate`,
       );
+  if (description !== null && NUL_OR_UNPAIRED_SURROGATE.test(description))
+    throw new InvalidInput('vector_store_description must have no NUL character and no unpaired surrogate');
   return store;
 }
 

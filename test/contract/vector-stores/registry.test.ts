@@ -88,6 +88,13 @@ describe('vectorStores.create', () => {
     ]);
   });
 
+  it.each(['a\0b', 'a\ud800b'])('400: a description that the database cannot store: %j', async (description) => {
+    const message = 'vector_store_description must have no NUL character and no unpaired surrogate';
+    expect(await register('described', { vector_store_description: description })).toEqual([400, { detail: message }]);
+    expect((await register('described', { vector_store_description: 'two\nlines' }))[0]).toBe(200);
+    await server.ask('POST', '/vector_store/delete', { vector_store_id: 'described' });
+  });
+
   it('401 without a key and 401 for a key of no administrator; 403 for a read-only administrator', async () => {
     const draft = { vector_store_id: 'x', custom_llm_provider: 'openai' };
     expect(await server.ask('POST', '/vector_store/new', draft, null)).toEqual([401, NO_KEY]);
