@@ -32,6 +32,9 @@ const BY_NAME: Readonly<Record<string, readonly RouteGroup[]>> = {
   'models.groups': ['info_routes'],
   'models.page': ['info_routes'],
   'models.deprecations': ['info_routes'],
+  // They call models, as the rows of the surface `proxy`.
+  'rag.ingest': ['llm_api_routes', 'openai_routes'],
+  'rag.query': ['llm_api_routes', 'openai_routes'],
   'health.deployments': ['info_routes'],
 };
 
