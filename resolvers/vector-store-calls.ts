@@ -118,12 +118,17 @@ export const createProviderStore = operation({
   },
 });
 
+/** Maximum number of files of a new store, as at OpenAI. Each id is read from the database. */
+const MAX_FILES = 500;
+
 /** The body with ids of the provider in place of ids of the gateway. Throws NotFound and InvalidInput. */
 async function withUpstreamFiles(scope: StoreScope, body: JsonObject): Promise<JsonObject> {
   const { file_ids: ids } = body;
   if (ids === undefined || ids === null) return body;
   if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string'))
     throw new InvalidInput('file_ids must be a list of strings.', [], { field: 'file_ids' });
+  if (ids.length > MAX_FILES)
+    throw new InvalidInput(`file_ids must have at most ${MAX_FILES} ids.`, [], { field: 'file_ids' });
   const upstreamIds = await Promise.all(ids.map((id: string) => upstreamFileId(scope, id)));
   return { ...body, file_ids: upstreamIds };
 }

@@ -107,6 +107,21 @@ describe('rag.query', () => {
     ]);
   });
 
+  it('400: the id of a store with an unpaired surrogate', async () => {
+    const retrieval_config = { vector_store_id: '\ud800' };
+    expect(await ask(queryBody({ retrieval_config }), server.app.adminKey)).toEqual([
+      400,
+      detail('An id in the path has an unpaired surrogate.'),
+    ]);
+  });
+
+  it('200 for a key of the routes of models; 403 for a key of management routes only', async () => {
+    const ofModels = await server.newKey({ allowed_routes: ['llm_api_routes'] });
+    expect((await ask(queryBody(), ofModels))[0]).toBe(200);
+    const ofManagement = await server.newKey({ allowed_routes: ['management_routes'] });
+    expect((await ask(queryBody(), ofManagement))[0]).toBe(403);
+  });
+
   it('401: no key', async () => {
     expect(await ask({}, null)).toEqual([401, NO_KEY]);
   });

@@ -185,6 +185,8 @@ describe('providerStores.create', () => {
         },
       },
     ]);
+    const tooMany = await create({ file_ids: Array.from({ length: 501 }, () => file) });
+    expect(tooMany).toMatchObject([400, { error: { message: 'file_ids must have at most 500 ids.' } }]);
     expect(await create({}, null)).toEqual([401, NO_KEY]);
     await server.ask('POST', '/user/new', { user_id: 'reader', user_role: 'internal_user_viewer' });
     const readOnly = await server.newKey({ user_id: 'reader' });
