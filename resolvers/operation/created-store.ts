@@ -4,7 +4,7 @@ import { DEFAULT_USER_ID } from '../../src/domain/users/user.ts';
 import { authored } from './authored.ts';
 import { callerOf } from './operation.ts';
 import type { Scope } from './scope.ts';
-import { askStore, type StoreTarget } from './vector-store-calls.ts';
+import { askStore, deletionScope, type StoreTarget } from './vector-store-calls.ts';
 import type { VectorStorePlatform } from './vector-store-platform.ts';
 
 /**
@@ -36,7 +36,7 @@ export async function registerCreatedStore(
     // Another process has registered it already.
     if (failure instanceof Conflict) return;
     const request = { action: 'delete', method: 'DELETE', path: ['vector_stores', id] } as const;
-    await askStore(scope, target, { ...request, callId: null, parent: null }).catch(() => {});
+    await askStore(deletionScope(scope), target, { ...request, callId: null, parent: null }).catch(() => {});
     throw failure;
   }
 }

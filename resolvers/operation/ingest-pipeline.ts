@@ -5,7 +5,7 @@ import type { Ingested, UploadOptions } from '../../src/domain/rag/ingest.ts';
 import type { CheckedFile } from '../../src/domain/rag/upload.ts';
 import { registerCreatedStore } from './created-store.ts';
 import type { Scope } from './scope.ts';
-import { askStore, type StoreCall, type StoreTarget } from './vector-store-calls.ts';
+import { askStore, deletionScope, type StoreCall, type StoreTarget } from './vector-store-calls.ts';
 import type { RagPlatform } from './vector-store-platform.ts';
 
 type RagScope = Scope<RagPlatform>;
@@ -45,8 +45,8 @@ export async function runIngest(scope: RagScope, target: StoreTarget, { source, 
     const shownId = source.kind === 'stored' ? source.ownId : fileId;
     return { id, status, vectorStoreId: storeId, fileId: shownId, error: null };
   } catch (failure) {
-    scope.signal.throwIfAborted();
     await removeCreated(scope, target, created);
+    scope.signal.throwIfAborted();
     if (!(failure instanceof UpstreamFailed)) throw failure;
     return { id, status: 'failed', vectorStoreId: '', fileId: null, error: failure.message };
   }
@@ -55,14 +55,15 @@ export async function runIngest(scope: RagScope, target: StoreTarget, { source, 
 const ask = (scope: RagScope, target: StoreTarget, call: Omit<StoreCall, 'callId' | 'parent'>): Promise<JsonObject> =>
   askStore(scope, target, { ...call, callId: null, parent: null });
 
-/** Deletes objects at the provider. A failure is ignored: the ingest has failed anyway. */
+/** Deletes objects at the provider, also after a disconnect of the client. A failure is ignored: the ingest has failed anyway. */
 async function removeCreated(
   scope: RagScope,
   target: StoreTarget,
   created: readonly (readonly string[])[],
 ): Promise<void> {
+  const ofDeletion = deletionScope(scope);
   for (const path of created.toReversed())
-    await ask(scope, target, {
+    await ask(ofDeletion, target, {
       action: path[0] === 'files' ? 'deleteFile' : 'delete',
       method: 'DELETE',
       path,

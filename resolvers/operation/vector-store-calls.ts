@@ -11,6 +11,7 @@ import { type Forwarded, MAX_ANSWER_BYTES } from '../../src/domain/pass-through/
 import { requestHeaders } from '../../src/domain/pass-through/headers.ts';
 import { FORWARDED_PROVIDERS } from '../../src/domain/pass-through/providers.ts';
 import { Secret } from '../../src/domain/secret.ts';
+import { SystemCaller } from '../../src/domain/system-caller.ts';
 import { STORE_ACTIONS, STORE_PROVIDERS, storeBase } from '../../src/domain/vector-stores/store-action.ts';
 import type { VectorStore } from '../../src/domain/vector-stores/vector-store.ts';
 import type { GatewayCall } from '../../src/gateway/gateway.ts';
@@ -89,6 +90,8 @@ export interface StoreCall extends Pick<Forwarded, 'callId' | 'parent' | 'labels
 /** Sends a call to the provider of a store. Throws what the gateway's `forward` throws. */
 export function sendToStore(scope: StoreScope, target: StoreTarget, call: StoreCall): Promise<GatewayCall> {
   const { action, method, path, search = '', json, form, ...facts } = call;
+  if (!path.every((segment) => segment.isWellFormed()))
+    throw new InvalidInput('An id in the path has an unpaired surrogate.');
   const url = addressBelow(target.base, path.map(encodeURIComponent).join('/'));
   url.search = search;
   const contentType = form?.contentType ?? (json === undefined ? null : 'application/json');
@@ -165,6 +168,16 @@ export async function askStore(scope: StoreScope, target: StoreTarget, request: 
     upstreamStatus,
   });
 }
+
+/** Maximum time to delete what a failed operation created at the provider, in ms. */
+const DELETION_MS = 10_000;
+
+/** A scope to delete what an operation created. It has no limits of the key, and a disconnect does not end it. */
+export const deletionScope = <Slice extends VectorStorePlatform>(scope: Scope<Slice>): Scope<Slice> => ({
+  ...scope,
+  caller: new SystemCaller('vector-store-deletion'),
+  signal: AbortSignal.timeout(DELETION_MS),
+});
 
 /**
  * Id at the provider of a file that a caller names. An id of the gateway is that of a file of the caller. Only proxy

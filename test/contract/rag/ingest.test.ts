@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { POLLING } from '../../support/polling.ts';
 import { BROKEN, ENDLESS } from '../../support/vector-store-upstream.ts';
 import { FILE_STORE, type Json, NO_KEY, type StoreServer, startStoreServer } from '../vector-stores/store-server.ts';
 
@@ -119,6 +120,26 @@ describe('rag.ingest', () => {
       200,
       { ...failed, error: `No vector store found with id '${FILE_STORE}'.` },
     ]);
+  });
+
+  it('429 of a used-up rate limit, and a disconnect of the client: what was created at the provider is deleted', async () => {
+    const [stores, files] = [server.upstream.stores(), server.upstream.files()];
+    const slow = await server.newKey({ rpm_limit: 1 });
+    expect((await ingest({ file: fileOf('a'), ingest_options: { vector_store: {} } }, slow))[0]).toBe(429);
+    expect([server.upstream.stores(), server.upstream.files()]).toEqual([stores, files]);
+
+    const client = new AbortController();
+    const before = server.upstream.received.length;
+    const answer = fetch(`${server.app.url}/v1/rag/ingest`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ file: fileOf(ENDLESS), ingest_options: { vector_store: {} } }),
+      signal: client.signal,
+    });
+    await expect.poll(() => sentSince(before).at(-1), POLLING).toMatch(/^GET/);
+    client.abort();
+    await expect(answer).rejects.toThrow();
+    await expect.poll(() => [server.upstream.stores(), server.upstream.files()], POLLING).toEqual([stores, files]);
   });
 
   it.each([
