@@ -38,7 +38,7 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' && 
 /**
  * The target of calls about a store: of its parameters or its credential, else the account of the provider. `store` is
  * null for a store without registration. Throws InvalidInput for a provider without this API or without an address,
- * Unavailable for a missing credential, and Forbidden where no account is configured.
+ * Unavailable for a missing credential or unknown parameters, and Forbidden where no account is configured.
  */
 export async function targetOfStore(
   scope: StoreScope,
@@ -52,6 +52,9 @@ export async function targetOfStore(
       `Vector stores of the provider '${provider}' are not supported. Supported providers: ${supported}`,
     );
   }
+  // Without its account, a call would use the default one.
+  const fault = store === null ? null : scope.platform.vectorStores.accountFault(store.id);
+  if (fault !== null) throw new Unavailable(fault, null);
   const account = { ...ofCredential(scope, store), ...store?.params };
   const [key, base] = [textOf(account['api_key']), textOf(account['api_base'])];
   if (base !== null && targetFault(base) !== null)

@@ -54,6 +54,8 @@ export interface VectorStores {
   list(): readonly VectorStore[];
   /** A store by its id; its params have the values of the variables. Null when none has the id. */
   find(id: string): VectorStore | null;
+  /** Why the account of a store is unknown, so that it cannot be called; null when it can. */
+  accountFault(id: string): string | null;
   /** Registers a store. Throws Conflict when its id is taken, and InvalidInput. */
   add(draft: VectorStoreDraft, by: Authored): Promise<VectorStore>;
   /** Changes a registered store. Null when none has the id. Throws Conflict and InvalidInput. */

@@ -29,6 +29,8 @@ interface VectorStoreOptions {
 export function createVectorStores({ configured, readParams, store, salt, log }: VectorStoreOptions): VectorStores {
   const sealer = createJsonSealer<VectorStore['params']>(vectorStoreCipher(salt));
   const warned = new Set<string>();
+  /** Ids of stored rows whose params cannot be decrypted. */
+  const unreadable = new Set<string>();
   let fromFile: readonly VectorStore[] = configured;
   let stored: readonly VectorStore[] = [];
   /** Number of reads that were started. */
@@ -38,6 +40,8 @@ export function createVectorStores({ configured, readParams, store, salt, log }:
 
   function load({ sealed, createdBy: _by, updatedBy: _updatedBy, ...row }: StoredVectorStore): VectorStore {
     const params = sealer.open(row.id, sealed);
+    if (params === null) unreadable.add(row.id);
+    else unreadable.delete(row.id);
     if (params === null && !warned.has(row.id)) {
       warned.add(row.id);
       log.warn({ id: row.id }, 'A vector store has no parameters: they were encrypted with another salt key.');
@@ -71,6 +75,17 @@ export function createVectorStores({ configured, readParams, store, salt, log }:
     find(id) {
       const found = ofFile(id) ?? stored.find((one) => one.id === id);
       return found === undefined ? null : { ...found, params: readParams(found.params) };
+    },
+    accountFault(id) {
+      const found = ofFile(id) ?? stored.find((one) => one.id === id);
+      if (found === undefined) return null;
+      if (!found.isFromConfig && unreadable.has(id))
+        return `The parameters of the vector store ${id} were encrypted with another salt key.`;
+      const params = readParams(found.params);
+      const unset = ['api_base', 'api_key'].find(
+        (name) => (found.params[name] ?? null) !== null && params[name] === null,
+      );
+      return unset === undefined ? null : `The ${unset} of the vector store ${id} names a variable that is not set.`;
     },
     async add(draft, by) {
       if (ofFile(draft.id) !== undefined) throw storeExists(draft.id);

@@ -262,6 +262,20 @@ describe('calls about vector stores', () => {
     expect((await server.ask('GET', `/v1/vector_stores/${id}`, undefined, stranger))[0]).toBe(200);
   });
 
+  it('refuse a store whose account names a variable that is not set; the default account is not used', async () => {
+    const before = server.upstream.received.length;
+    for (const [name, params] of Object.entries({
+      api_key: { api_key: 'os.environ/UNSET_STORE_KEY' },
+      api_base: { api_key: 'sk-own', api_base: 'os.environ/UNSET_STORE_BASE' },
+    })) {
+      const draft = { vector_store_id: `unset_${name}`, custom_llm_provider: 'openai', litellm_params: params };
+      expect((await server.ask('POST', '/vector_store/new', draft))[0]).toBe(200);
+      const message = `The ${name} of the vector store unset_${name} names a variable that is not set.`;
+      expect(await server.ask('GET', `/v1/vector_stores/unset_${name}`)).toMatchObject([503, { error: { message } }]);
+    }
+    expect(server.upstream.received).toHaveLength(before);
+  });
+
   it('refuse ids that leave the path of the provider', async () => {
     const id = encodeURIComponent('../files');
     await server.ask('GET', `/v1/vector_stores/${id}`);
