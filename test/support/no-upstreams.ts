@@ -85,6 +85,7 @@ export const NO_AGENTS: Pick<A2aPlatform, 'a2aAgents' | 'agentSessions' | 'killS
 const NO_VECTOR_STORES: VectorStores = {
   list: () => [],
   find: () => null,
+  accountFault: () => null,
   add: refuse,
   change: refuse,
   remove: refuse,
