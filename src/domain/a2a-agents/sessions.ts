@@ -2,6 +2,7 @@ import { LimitExceeded } from '../errors.ts';
 import { evictOldest } from '../evict-oldest.ts';
 import { type Usd, usdFrom, usdText, ZERO_USD } from '../money.ts';
 import type { A2aAgent } from './agent.ts';
+import { numberIn } from './numbers.ts';
 
 /** Maximum number of sessions that are counted. The oldest ones are evicted, and then count from zero. */
 const MAX_SESSIONS = 10_000;
@@ -20,14 +21,12 @@ interface SessionCount {
   cost: Usd;
 }
 
-const limitIn = (value: unknown): number | null => (typeof value === 'number' && value >= 0 ? value : null);
-
 export function createAgentSessions(): AgentSessions {
   const counts = new Map<string, SessionCount>();
   return {
     begin({ id, name, params }, session) {
-      const maxCalls = limitIn(params['max_iterations']);
-      const maxCost = limitIn(params['max_budget_per_session']);
+      const maxCalls = numberIn(params, 'max_iterations');
+      const maxCost = numberIn(params, 'max_budget_per_session');
       if (maxCalls === null && maxCost === null) return () => {};
       const key = JSON.stringify([id, session]);
       const count = counts.get(key) ?? { calls: 0, cost: ZERO_USD };

@@ -1,10 +1,11 @@
 import type { Caller } from '../caller.ts';
 import { isJsonObject, type JsonObject } from '../json-object.ts';
-import { type Usd, usdFrom, ZERO_USD } from '../money.ts';
+import { type Usd, usdFrom } from '../money.ts';
 import { headersFault, mayCarryKey } from '../pass-through/headers.ts';
 import { Secret } from '../secret.ts';
 import type { A2aAgent } from './agent.ts';
 import { AGENT_CLIENT } from './card.ts';
+import { numberIn } from './numbers.ts';
 
 type SentHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -80,20 +81,14 @@ export type AgentPrice =
   | { readonly kind: 'tokens'; readonly prices: JsonObject }
   | { readonly kind: 'free' };
 
-const priceIn = (params: JsonObject, name: string): Usd | null => {
-  const value = params[name];
-  const price = typeof value === 'number' || typeof value === 'string' ? usdFrom(Number(value)) : null;
-  return price === null || price < ZERO_USD ? null : price;
-};
-
 /** The price of an agent: per query, else per token, else free. */
 export function agentPrice({ params }: A2aAgent): AgentPrice {
-  const cost = priceIn(params, 'cost_per_query');
+  const perQuery = numberIn(params, 'cost_per_query');
+  const cost = perQuery === null ? null : usdFrom(perQuery);
   if (cost !== null) return { kind: 'query', cost };
-  const perToken = (name: string): number => (priceIn(params, name) === null ? 0 : Number(params[name]));
   const prices = {
-    input_cost_per_token: perToken('input_cost_per_token'),
-    output_cost_per_token: perToken('output_cost_per_token'),
+    input_cost_per_token: numberIn(params, 'input_cost_per_token') ?? 0,
+    output_cost_per_token: numberIn(params, 'output_cost_per_token') ?? 0,
   };
   const isFree = Object.values(prices).every((price) => price === 0);
   return isFree ? { kind: 'free' } : { kind: 'tokens', prices };
@@ -121,7 +116,8 @@ export function agentGuardrails({ params }: A2aAgent): readonly string[] {
 const MAX_TIMEOUT_SECONDS = 86_400;
 
 /** Seconds to wait for the head of an answer; null for the default. */
-export function agentTimeout({ params: { timeout } }: A2aAgent): number | null {
-  const isValid = typeof timeout === 'number' && timeout > 0 && timeout <= MAX_TIMEOUT_SECONDS;
+export function agentTimeout({ params }: A2aAgent): number | null {
+  const timeout = numberIn(params, 'timeout');
+  const isValid = timeout !== null && timeout > 0 && timeout <= MAX_TIMEOUT_SECONDS;
   return isValid ? timeout : null;
 }

@@ -10,8 +10,9 @@ import {
 } from '../../domain/a2a-agents/agent.ts';
 import type { A2aAgents } from '../../domain/a2a-agents/agents.ts';
 import { normalisedCard } from '../../domain/a2a-agents/card.ts';
+import { killSwitchFault } from '../../domain/a2a-agents/kill-switch.ts';
+import { paramsFault } from '../../domain/a2a-agents/numbers.ts';
 import { Conflict, InvalidInput } from '../../domain/errors.ts';
-import { targetFault } from '../../domain/pass-through/endpoint.ts';
 import { headersFault, unmaskedHeaders } from '../../domain/pass-through/headers.ts';
 import { type Authored, newStamps } from '../../domain/row-store.ts';
 import { Secret } from '../../domain/secret.ts';
@@ -189,6 +190,8 @@ function patchedSecrets(before: AgentSecrets, patch: AgentPatch): AgentSecrets {
   const fault = headersFault(staticHeaders);
   if (fault !== null)
     throw new InvalidInput(`Invalid value for 'static_headers': it ${fault}.`, [], { field: 'static_headers' });
+  const wrongParam = patch.params === undefined ? null : paramsFault(params);
+  if (wrongParam !== null) throw new InvalidInput(`litellm_params.${wrongParam}`, [], { field: 'litellm_params' });
   assertKillSwitch(killSwitch);
   return { params, staticHeaders, killSwitch };
 }
@@ -212,9 +215,8 @@ function assertName(name: string): void {
 
 function assertKillSwitch(killSwitch: AgentSecrets['killSwitch']): void {
   if (killSwitch === null) return;
-  const { url } = killSwitch;
-  const fault = typeof url === 'string' ? targetFault(url) : 'is required';
-  if (fault !== null) throw new InvalidInput(`kill_switch.url ${fault}`, [], { field: 'kill_switch' });
+  const fault = killSwitchFault(killSwitch);
+  if (fault !== null) throw new InvalidInput(`kill_switch.${fault}`, [], { field: 'kill_switch' });
 }
 
 /** Encrypts the secrets of stored agents. */

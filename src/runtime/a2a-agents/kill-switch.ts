@@ -1,27 +1,15 @@
 import type { A2aAgent } from '../../domain/a2a-agents/agent.ts';
 import type { KillSwitches } from '../../domain/a2a-agents/agents.ts';
+import { authorizationOf, KILL_SWITCH_METHODS, textsIn } from '../../domain/a2a-agents/kill-switch.ts';
 import { UpstreamFailed } from '../../domain/errors.ts';
-import { type HttpClient, HttpFailure, type HttpMethod } from '../../domain/http.ts';
-import { jsonObjectOf } from '../../domain/json-object.ts';
+import { type HttpClient, HttpFailure } from '../../domain/http.ts';
 
 /** Deadline of the head of the answer, in ms. */
 const DEADLINE_MS = 30_000;
 /** Status with which failed kill switches are answered, as in the reference. */
 const FAILED = 502;
-const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] satisfies readonly HttpMethod[];
-
-const textsIn = (value: unknown): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(jsonObjectOf(value)).flatMap(([name, text]) => (typeof text === 'string' ? [[name, text]] : [])),
-  );
-
-/** `Authorization` for the `auth` of a kill switch: a bearer token, or a user name and a password. */
-function authorizationOf(auth: unknown): Readonly<Record<string, string>> {
-  const { token, username, password } = textsIn(auth);
-  if (token !== undefined) return { authorization: `Bearer ${token}` };
-  if (username === undefined) return {};
-  return { authorization: `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}` };
-}
+/** Lowest status of an answer that is no success. */
+const FIRST_FAILED_STATUS = 300;
 
 function requestOf({ killSwitch }: A2aAgent) {
   const { url, method, headers, query_params: query, body, auth } = killSwitch ?? {};
@@ -30,7 +18,7 @@ function requestOf({ killSwitch }: A2aAgent) {
   const name = typeof method === 'string' ? method.toUpperCase() : 'POST';
   const hasBody = body !== undefined && body !== null;
   return {
-    method: (METHODS.includes(name) ? name : 'POST') as HttpMethod,
+    method: KILL_SWITCH_METHODS.find((one) => one === name) ?? 'POST',
     url: address.href,
     headers: {
       ...(hasBody ? { 'content-type': 'application/json' } : {}),
@@ -57,7 +45,8 @@ export const createKillSwitches = (http: HttpClient): KillSwitches => ({
         owner: '',
       });
       answer.body.cancel();
-      if (answer.status >= 400) throw failed(`it answered with status ${answer.status}`);
+      // A redirect is not followed, so that it stops nothing.
+      if (answer.status >= FIRST_FAILED_STATUS) throw failed(`it answered with status ${answer.status}`);
       return answer.status;
     } catch (error) {
       if (error instanceof HttpFailure) throw failed(error.message, error);

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { type A2aAgent, DEFAULT_AGENT } from '../../domain/a2a-agents/agent.ts';
 import { agentUrl } from '../../domain/a2a-agents/card.ts';
 import { foreignProvider } from '../../domain/a2a-agents/upstream.ts';
+import { killSwitchFault } from '../../domain/a2a-agents/kill-switch.ts';
+import { paramsFault } from '../../domain/a2a-agents/numbers.ts';
 import { jsonObjectOf } from '../../domain/json-object.ts';
 import { targetFault } from '../../domain/pass-through/endpoint.ts';
 import { headersFault } from '../../domain/pass-through/headers.ts';
@@ -93,9 +95,10 @@ export function readA2aAgents(
       const url = agentUrl(one.agent_card_params ?? {});
       const wrongUrl = url === null ? null : targetFault(url);
       if (wrongUrl !== null) refuse([index, 'agent_card_params', 'url'], wrongUrl);
-      const killUrl = one.kill_switch?.url;
-      const wrongKillUrl = killUrl === undefined ? null : targetFault(killUrl);
-      if (wrongKillUrl !== null) refuse([index, 'kill_switch', 'url'], wrongKillUrl);
+      const wrongSwitch = one.kill_switch ? killSwitchFault(one.kill_switch) : null;
+      if (wrongSwitch !== null) refuse([index, 'kill_switch'], wrongSwitch);
+      const wrongParam = paramsFault(one.litellm_params ?? {});
+      if (wrongParam !== null) refuse([index, 'litellm_params'], wrongParam);
       return agentOf(one, headers, published);
     });
   }

@@ -113,6 +113,26 @@ describe('the registry of agents', () => {
     [{ agent_card_params: { url: 'ftp://x' } }, 'agent_card_params.url must be an http:// or https:// address'],
     [{ static_headers: { host: 'x' } }, `Invalid value for 'static_headers': it must not contain the header "host".`],
     [{ kill_switch: { method: 'POST' } }, 'kill_switch.url is required'],
+    [
+      { kill_switch: { url: 'http://h/', method: 'STOP' } },
+      'kill_switch.method must be one of GET, POST, PUT, PATCH, DELETE',
+    ],
+    [{ kill_switch: { url: 'http://h/', headers: { a: ['b'] } } }, 'kill_switch.headers must be a map of texts'],
+    [{ kill_switch: { url: 'http://h/', query_params: 'x' } }, 'kill_switch.query_params must be a map of texts'],
+    [{ kill_switch: { url: 'http://h/', auth: ['x'] } }, 'kill_switch.auth must be a map of texts'],
+    [
+      { kill_switch: { url: 'http://h/', headers: { host: 'x' } } },
+      'kill_switch.headers must not contain the header "host"',
+    ],
+    [
+      { kill_switch: { url: 'http://h/', auth: { token: 'a\nb' } } },
+      'kill_switch.auth has a character that a header cannot have',
+    ],
+    [
+      { litellm_params: { cost_per_query: 'free' } },
+      'litellm_params.cost_per_query must be a number that is not negative',
+    ],
+    [{ litellm_params: { max_iterations: -1 } }, 'litellm_params.max_iterations must be a number that is not negative'],
     [{ rpm_limit: -1 }, 'rpm_limit must not be negative'],
     [{ identity: { provider: 'x' } }, 'identity is not supported: agents have no identities of their own here'],
     [{ agent_name: ' ' }, 'agent_name must have 1 to 256 characters, no control character and no unpaired surrogate'],
@@ -272,6 +292,9 @@ describe('the registry of agents', () => {
         }),
       },
     ]);
+    target.answer((response) => response.writeHead(302, { location: '/elsewhere' }).end());
+    const [redirected] = await ask('POST', `${PATH}/${broken}/kill_switch`);
+    expect(redirected).toBe(502);
     const without = await create('without-switch');
     expect(await ask('POST', `${PATH}/${without}/kill_switch`)).toEqual([
       400,

@@ -45,6 +45,13 @@ describe('sessions of agents', () => {
     sessions.begin(limited, 's0');
   });
 
+  it('a limit may be a text, as a variable of the environment is', () => {
+    const sessions = createAgentSessions();
+    const limited = agent({ max_iterations: '1', max_budget_per_session: '' });
+    sessions.begin(limited, 's');
+    expect(() => sessions.begin(limited, 's')).toThrow('Session s has used all 1 calls of agent a.');
+  });
+
   it('agents without limits are not counted', () => {
     const sessions = createAgentSessions();
     const begin = () => sessions.begin(agent({ max_iterations: null }), 's');
