@@ -11,7 +11,9 @@ import { relayedAnswer, sentRequest } from './helpers/model-call/pass-through.ts
 type RpcId = ReturnType<typeof idOf>;
 
 const JSON_TYPE = /^\s*application\/([\w.-]+\+)?json\b/i;
+const EVENTS_TYPE = /^\s*text\/event-stream/i;
 const FIRST_ERROR_STATUS = 400;
+const FIRST_REDIRECT_STATUS = 300;
 /** Statuses of an agent that are about the credential of the gateway, not about that of the client. */
 const ABOUT_CREDENTIAL: ReadonlySet<number> = new Set([401, 403, 407]);
 
@@ -44,17 +46,35 @@ async function inRpc<Result>(id: RpcId, run: () => Promise<Result>): Promise<Res
 }
 
 /**
- * Relays the answer of an agent. An error of the agent that is no JSON, or that refuses the credential of the gateway,
- * is a failure. A stream that fails ends with an error event.
+ * Why an answer is not relayed; null when it is:
+ * - an error that is no JSON, or that refuses the credential of the gateway
+ * - a redirect: a client that follows it would send its key of the gateway to another address
+ * - another content type than those of the protocol, such as a page, which browsers would show as one of the gateway
  */
+function answerFault({
+  status,
+  headers,
+}: {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}): string | null {
+  const type = headers['content-type'];
+  const isJson = JSON_TYPE.test(type ?? '');
+  const isRefusal = status >= FIRST_ERROR_STATUS && (!isJson || ABOUT_CREDENTIAL.has(status));
+  if (isRefusal || (status >= FIRST_REDIRECT_STATUS && status < FIRST_ERROR_STATUS))
+    return `The agent answered with status ${status}.`;
+  if (isJson || type === undefined || EVENTS_TYPE.test(type)) return null;
+  return 'The agent answered neither with JSON nor with events.';
+}
+
+/** Relays the answer of an agent, or fails. A stream that fails ends with an error event. */
 function renderCall(answer: Extract<AgentAnswer, { kind: 'call' }>, scope: Scope, id: RpcId): HttpAnswer {
   const { call } = answer;
-  const { status, headers } = call.exchange;
-  const isJson = JSON_TYPE.test(headers['content-type'] ?? '');
-  if (status >= FIRST_ERROR_STATUS && (!isJson || ABOUT_CREDENTIAL.has(status))) {
-    call.bytes().cancel();
-    const message = `The agent answered with status ${status}.`;
-    throw new UpstreamFailed(message, { provider: call.deployment.provider, upstreamStatus: null });
+  const fault = answerFault(call.exchange);
+  if (fault !== null) {
+    const failure = new UpstreamFailed(fault, { provider: call.deployment.provider, upstreamStatus: null });
+    call.bytes().cancel(failure);
+    throw failure;
   }
   const relayed = relayedAnswer(call, scope);
   if (relayed.body.kind !== 'stream') return relayed;

@@ -8,7 +8,7 @@ import { parseJson } from '../wire/json/fields.ts';
 import { createEventBuffer, dataOf, endOfEvent } from '../wire/sse/events.ts';
 import type { UsageReader } from './forwarded-readers.ts';
 
-/** Maximum bytes of a whole answer or of one event. Texts of a larger one are not counted. */
+/** Maximum bytes of a whole answer or of one event. All bytes of a larger one, and after it, count as text. */
 const MAX_PARSED_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -44,13 +44,18 @@ export function a2aReader({ fields }: Forwarded, headers: Readonly<Record<string
   }
 
   function addEvents(bytes: Uint8Array): void {
-    if (buffer === null || !isReadable) return;
+    if (buffer === null) return;
+    if (!isReadable) {
+      textBytes += bytes.length;
+      return;
+    }
     try {
       readEvents(buffer.add(bytes));
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       // An event above the limit ends only the reading. The answer is still forwarded.
       isReadable = false;
+      textBytes += MAX_PARSED_BYTES;
     }
   }
 
@@ -60,8 +65,12 @@ export function a2aReader({ fields }: Forwarded, headers: Readonly<Record<string
     },
     add(bytes) {
       addEvents(bytes);
+      if (isEvents) return;
+      if (gathered === null) textBytes += bytes.length;
       gathered?.add(bytes);
-      if (gathered !== null && gathered.size > MAX_PARSED_BYTES) gathered = null;
+      if (gathered === null || gathered.size <= MAX_PARSED_BYTES) return;
+      textBytes += gathered.size;
+      gathered = null;
     },
     end() {
       if (buffer !== null && isReadable) readEvents(buffer.rest());

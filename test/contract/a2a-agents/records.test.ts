@@ -143,6 +143,34 @@ describe('records of messages', () => {
     });
   });
 
+  it.each([
+    ['application/json', (text: string) => text],
+    ['text/event-stream', (text: string) => `data: ${text}\n\n`],
+  ])('an answer with %s above 4 MiB is not free', async (type, framed) => {
+    const target = await startFaultServer();
+    const parts = [{ kind: 'text', text: 'x'.repeat(5 * 1024 * 1024) }];
+    const answer = framed(JSON.stringify({ jsonrpc: '2.0', id: 'r1', result: { kind: 'message', parts } }));
+    target.answer((response) => response.writeHead(200, { 'content-type': type }).end(answer));
+    const name = `large-${type.replace('/', '-')}`;
+    await createAgent(name, {
+      agent_card_params: { url: target.url, protocolVersion: '0.3' },
+      litellm_params: { output_cost_per_token: 0.001 },
+    });
+    const row = (await rowOf(`/a2a/${name}`, send('hi'))) as { readonly usage: { readonly outputTokens: number } };
+    expect(row.usage.outputTokens).toBeGreaterThanOrEqual(1024 * 1024);
+    await target.stop();
+  });
+
+  it('the agent reads only the method that is billed', async () => {
+    const body = '{"method":"message/send","jsonrpc":"2.0","id":"r1","method":"tasks/list","params":{}}';
+    const target = await startFaultServer();
+    target.answer((response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'));
+    await createAgent('twice', { agent_card_params: { url: target.url, protocolVersion: '0.3' } });
+    await post('/a2a/twice', body);
+    expect(target.received.at(-1)?.body.match(/"method"/g)).toHaveLength(1);
+    await target.stop();
+  });
+
   it('an error of the agent costs nothing, and neither do tasks', async () => {
     const unknownTask = { message: { ...message('hi').message, taskId: 'nope' } };
     expect(await rowOf('/a2a/per-query', rpc('message/send', unknownTask))).toMatchObject({
@@ -171,6 +199,28 @@ describe('an agent that fails during a call', () => {
     expect(events.map((event): unknown => JSON.parse(event.slice('data: '.length)))).toEqual([
       { jsonrpc: '2.0', id: 'r1', result: { kind: 'task' } },
       { jsonrpc: '2.0', id: 'r1', error: { code: -32_603, message: expect.any(String) } },
+    ]);
+    await target.stop();
+  });
+
+  it.each([
+    [307, { location: 'http://127.0.0.1:1/' }, 'The agent answered with status 307.'],
+    [200, { 'content-type': 'text/html' }, 'The agent answered neither with JSON nor with events.'],
+  ])('an answer %i with %j is not relayed', async (status, head, why) => {
+    const target = await startFaultServer();
+    target.answer((response) => response.writeHead(status, head).end('<script></script>'));
+    await createAgent(`answers-${status}`, { agent_card_params: { url: target.url, protocolVersion: '0.3' } });
+    const body = JSON.stringify(send('hi'));
+    const answer = await fetch(`${app.url}/a2a/answers-${status}`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { authorization: `Bearer ${key}` },
+      body,
+    });
+    expect([answer.status, answer.headers.get('location'), await answer.json()]).toEqual([
+      500,
+      null,
+      { jsonrpc: '2.0', id: 'r1', error: { code: -32_603, message: why } },
     ]);
     await target.stop();
   });
