@@ -121,7 +121,8 @@ function forwardedTo(agent: A2aAgent, { sent, message }: AgentCall, terms: CallT
     credentials: agentCredentials(agent),
     // The guardrails check and edit only the parameters.
     fields: { params: message.params },
-    ...(method === message.method ? {} : { replaced: { method } }),
+    // Also an equal name is replaced, which removes a second `method`: the agent must read the billed one.
+    replaced: { method },
     timeoutSeconds: agentTimeout(agent) ?? timeoutSeconds,
     answerLimit: MAX_ANSWER_BYTES,
     operation: OPERATION,

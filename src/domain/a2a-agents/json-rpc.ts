@@ -89,11 +89,17 @@ export const idOf = (message: unknown): RpcId => {
   return isId(id) ? id : null;
 };
 
+/** Names of the members of a message. */
+const MEMBERS: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params']);
+
 /** Reads the envelope of a message. Throws InvalidRpc. */
 export function readMessage(message: unknown): RpcMessage {
   const invalid = (why: string): InvalidRpc => new InvalidRpc(`Invalid Request: ${why}`, RPC_CODES.invalidRequest);
   if (!isJsonObject(message)) throw invalid('the body must be one JSON-RPC object');
   const { jsonrpc, method: name, params, id } = message;
+  // Some agents ignore the letter case of names. They would read another message than the gateway.
+  const unclear = Object.keys(message).find((one) => !MEMBERS.has(one) && MEMBERS.has(one.toLowerCase()));
+  if (unclear !== undefined) throw invalid(`the member ${unclear} must be ${unclear.toLowerCase()}`);
   if (jsonrpc !== '2.0') throw invalid("jsonrpc must be '2.0'");
   if (id !== undefined && !isId(id)) throw invalid('id must be a text or a number');
   if (typeof name !== 'string' || name === '') throw invalid('method is required');

@@ -116,6 +116,13 @@ describe('messages to agents', () => {
     ]);
   });
 
+  it('a2a.call 400: members that differ from those of a message only in letter case', async () => {
+    expect(await ask('/a2a/plain', { ...rpc('tasks/list'), Method: 'message/send' })).toEqual([
+      400,
+      rpcError(-32_600, 'Invalid Request: the member Method must be method'),
+    ]);
+  });
+
   it('a2a.call 400: addresses of push notifications must be https', async () => {
     const refused = [400, rpcError(-32_602, 'Invalid params: the url of a push notification must begin with https://')];
     const config = { url: 'http://127.0.0.1/' };
