@@ -60,22 +60,22 @@ builder.node(AgentType, {
       description: 'Local ids of access groups whose keys may call the agent.',
       resolve: ({ agent }) => [...agent.accessGroupIds],
     }),
-    rpmLimit: t.int({
+    rpmLimit: t.float({
       nullable: true,
       description: 'Messages a minute of all callers together. Null for no limit.',
       resolve: ({ agent }) => agent.rpmLimit,
     }),
-    tpmLimit: t.int({
+    tpmLimit: t.float({
       nullable: true,
       description: 'Estimated tokens a minute of all callers together. Null for no limit.',
       resolve: ({ agent }) => agent.tpmLimit,
     }),
-    sessionRpmLimit: t.int({
+    sessionRpmLimit: t.float({
       nullable: true,
       description: 'Messages a minute of one session. Null for no limit.',
       resolve: ({ agent }) => agent.sessionRpmLimit,
     }),
-    sessionTpmLimit: t.int({
+    sessionTpmLimit: t.float({
       nullable: true,
       description: 'Estimated tokens a minute of one session. Null for no limit.',
       resolve: ({ agent }) => agent.sessionTpmLimit,

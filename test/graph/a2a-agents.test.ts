@@ -42,6 +42,18 @@ const list = (key?: string) =>
   );
 
 describe('A2A agents in the graph', () => {
+  it('show limits above 32 bits, which the HTTP API accepts', async () => {
+    const limits = { tpm_limit: 5_000_000_000, rpm_limit: 5_000_000_000 };
+    const sessionLimits = { session_tpm_limit: 5_000_000_000, session_rpm_limit: 5_000_000_000 };
+    await app.call('POST', '/v1/agents', { agent_name: 'wide', ...limits, ...sessionLimits });
+    const names = 'agentId rpmLimit tpmLimit sessionRpmLimit sessionTpmLimit';
+    const answer = await ask(`{ a2aAgents(filter: { name: "wide" }) { nodes { ${names} } } }`);
+    const shown = { rpmLimit: 5e9, tpmLimit: 5e9, sessionRpmLimit: 5e9, sessionTpmLimit: 5e9 };
+    expect(answer).toEqual({ a2aAgents: { nodes: [{ agentId: expect.any(String), ...shown }] } });
+    const { agentId } = (answer as { a2aAgents: { nodes: { agentId: string }[] } }).a2aAgents.nodes[0] ?? {};
+    await app.call('DELETE', `/v1/agents/${agentId}`);
+  });
+
   it('are created, listed, changed, published and deleted, with the same state over HTTP', async () => {
     const created = await change('create', {
       name: 'one',
