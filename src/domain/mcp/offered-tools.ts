@@ -13,9 +13,9 @@ interface Offer {
 /** Whether a caller may use a tool of a server, by its name without prefix. */
 export function isOffered(server: McpServer, tool: string, { rights, toolset }: Offer): boolean {
   if (!offersTool(server, tool)) return false;
-  // The grant of a toolset covers its tools, also those of servers without a grant.
-  if (toolset === null) return rights.allowsTool(server, tool);
-  return toolset.tools.some((one) => isNamed(server, one.serverId) && one.toolName === tool);
+  // The rights cover tools of a granted toolset, also those of servers without a grant.
+  if (!rights.allowsTool(server, tool)) return false;
+  return toolset === null || toolset.tools.some((one) => isNamed(server, one.serverId) && one.toolName === tool);
 }
 
 /** Name under which callers see a tool. */

@@ -3,6 +3,7 @@ import type { AccessGroup } from '../../../src/domain/access-groups/access-group
 import { mcpGrantsOf } from '../../../src/domain/access-groups/access-group.ts';
 import type { JsonObject } from '../../../src/domain/json-object.ts';
 import type { McpToolsetView } from '../../../src/domain/mcp/mcp-request.ts';
+import { isOffered } from '../../../src/domain/mcp/offered-tools.ts';
 import { mcpRightsOf, offersTool, refusedParams } from '../../../src/domain/mcp/rights.ts';
 import { aCaller, aKey } from '../../support/chat.ts';
 import { anMcpServer } from '../../support/mcp-servers.ts';
@@ -111,5 +112,26 @@ describe('a server offers', () => {
     const some = anMcpServer({ allowedParams: new Map([['read', ['path']]]) });
     expect(refusedParams(some, 'read', { path: 1, mode: 2 })).toEqual(['mode']);
     expect(refusedParams(some, 'write', { path: 1, mode: 2 })).toEqual([]);
+  });
+});
+
+describe('a toolset as the target of a request', () => {
+  const both = { ...TOOLSET, tools: [...TOOLSET.tools, { serverId: 's1', toolName: 'write' }] };
+  const offered = (permission: JsonObject) => {
+    const rights = mcpRightsOf(aCaller(aKey({ settings: { objectPermission: permission } })), [both]);
+    return ['read', 'write', 'list'].filter((tool) => isOffered(server, tool, { rights, toolset: both }));
+  };
+
+  it('offers its tools, also without a grant of their server', () => {
+    expect(offered({ mcp_toolsets: ['t1'] })).toEqual(['read', 'write']);
+  });
+
+  it('does not offer tools that are blocked for the key', () => {
+    expect(offered({ mcp_toolsets: ['t1'], blocked_tools: ['write'] })).toEqual(['read']);
+  });
+
+  it('does not widen the tools of a key that has all servers and no grant of the toolset', () => {
+    const permission = { mcp_servers: ['all-proxy-mcpservers'], mcp_tool_permissions: { s1: ['read'] } };
+    expect(offered(permission)).toEqual(['read']);
   });
 });
