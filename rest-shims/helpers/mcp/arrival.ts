@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { McpArrival } from '../../../resolvers/mcp-protocol.ts';
+import type { CredentialFault } from '../../../src/domain/errors.ts';
 import type { McpTarget } from '../../../src/domain/mcp/mcp-request.ts';
 import { ASSUMED_MCP_VERSION, isMcpVersion, MCP_VERSIONS, McpProtocolError } from '../../../src/domain/mcp/protocol.ts';
 import type { McpVersion } from '../../../src/domain/mcp/protocol.ts';
@@ -42,14 +43,22 @@ const resourcePathOf = ({ params: { servers }, path }: HttpRequest): string =>
 
 export const sessionIdOf = ({ headers }: HttpRequest): string | null => textOf(headers[SESSION_HEADER]);
 
+/** Faults of credentials that the gateway has issued or accepted before. They never reach a server. */
+const OWN_KEY_FAULTS: readonly CredentialFault[] = ['blocked', 'expired'];
+
+/** A value of `Authorization` that is no key of the gateway is a token for a server. */
+function callerTokenOf({ headers, refusedKey = null }: HttpRequest): string | null {
+  if (refusedKey === null) return upstreamAuthorization(headers);
+  return OWN_KEY_FAULTS.includes(refusedKey.fault) ? null : (headers.authorization ?? null);
+}
+
 /** `session`: whether the session of the request is used. */
 export function arrivalOf(request: HttpRequest, { session }: { readonly session: boolean }): McpArrival {
   const { headers, refusedKey = null } = request;
   return {
     target: targetOf(request),
     clientHeaders: withoutKeys(headers),
-    // A value that is no key of the gateway is a token for a server.
-    callerToken: refusedKey === null ? upstreamAuthorization(headers) : (headers.authorization ?? null),
+    callerToken: callerTokenOf(request),
     resourcePath: resourcePathOf(request),
     requestBase: requestBase(headers),
     refusedKey,

@@ -76,6 +76,16 @@ describe('tools of a client', () => {
     expect(several.status).toBe(401);
   });
 
+  it('of such a server do not receive a key of the gateway that is blocked', async () => {
+    const created = await gateway.app.call('POST', '/key/generate', { blocked: true });
+    const { key } = (await created.json()) as { readonly key: string };
+    await gateway.app.call('POST', '/key/block', { key });
+    const headers = { authorization: `Bearer ${key}` };
+    const refused = await gateway.send(rpc('tools/list'), { path: '/passed/mcp', headers });
+    expect([refused.status, refused.body]).toEqual([401, { detail: 'Unauthorized' }]);
+    expect(JSON.stringify(gateway.upstream.received)).not.toContain(key);
+  });
+
   it('that fail have a result', async () => {
     const failed = await resultOf(call('fail'), { path: '/notes/mcp', headers: asKey() });
     expect(failed).toEqual({ content: [{ type: 'text', text: 'it failed' }], isError: true });
