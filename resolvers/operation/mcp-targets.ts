@@ -1,4 +1,4 @@
-import { Forbidden, NotFound } from '../../src/domain/errors.ts';
+import { Forbidden, InvalidInput, NotFound } from '../../src/domain/errors.ts';
 import { isOffered, offeredTools, ownName } from '../../src/domain/mcp/offered-tools.ts';
 import type { McpRequest, McpToolCall, ResolvedMcpTarget } from '../../src/domain/mcp/mcp-request.ts';
 import { resolveTarget } from '../../src/domain/mcp/resolve-target.ts';
@@ -12,6 +12,9 @@ import type { Scope } from './scope.ts';
 
 /** Characters of a tool name that an error message repeats. */
 const SHOWN_NAME = 256;
+
+/** Characters of the name of a tool with its prefix. Records and traces have the whole name. */
+const MAX_NAME = 1_024;
 
 interface Found {
   readonly resolved: ResolvedMcpTarget;
@@ -46,10 +49,12 @@ export const senderOf = (
 ): McpSender => ({ caller: callerOf(scope), clientHeaders, callerToken, sessionId });
 
 /**
- * The tool of a call. Throws NotFound for an unknown server. Throws Forbidden for a server or tool that the caller may
- * not use, and for parameters that the server does not permit.
+ * The tool of a call. Throws InvalidInput for a name that is too long, and NotFound for an unknown server. Throws
+ * Forbidden for a server or tool that the caller may not use, and for parameters that the server does not permit.
  */
 export async function chosenTool(scope: Scope<McpToolPlatform>, call: McpToolCall): Promise<ChosenTool> {
+  if (call.name.length > MAX_NAME)
+    throw new InvalidInput(`The name of a tool has at most ${MAX_NAME} characters.`, [], { field: 'name' });
   const { resolved, rights } = await targetFor(scope, call);
   const { serverId = null, name } = call;
   const chosen =

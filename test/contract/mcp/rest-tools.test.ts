@@ -245,6 +245,14 @@ describe('mcpTools.call', () => {
     ]);
   });
 
+  it('400: a name that is too long for records', async () => {
+    const message = 'The name of a tool has at most 1024 characters.';
+    expect(await call({ ...echo, name: 'x'.repeat(1_025) })).toEqual([
+      400,
+      { error: { message, type: 'bad_request_error', param: 'name', code: '400' } },
+    ]);
+  });
+
   it('401: no key, and a server that refuses its credential', async () => {
     expect((await fetch(`${app.url}/mcp-rest/tools/call`, { method: 'POST', body: '{}' })).status).toBe(401);
     expect(await call({ server_id: 'refusing', name: 'echo' })).toEqual([401, { detail: 'Unauthorized' }]);
