@@ -4,6 +4,8 @@ import { Secret } from '../secret.ts';
 import type { McpPrices, McpServer, McpServerAuth, McpServerDefinition, McpTransport } from './mcp-server.ts';
 
 const MS_PER_SECOND = 1_000;
+/** Longest time of a timer. A longer one would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Transport of a server without one: that of the reference. */
 export const DEFAULT_MCP_TRANSPORT: McpTransport = 'sse';
 
@@ -22,8 +24,11 @@ function mapOf<Value>(value: unknown, read: (inner: unknown) => Value | null): R
   return new Map(entries);
 }
 
-const priceOf = (value: unknown): Usd | null =>
-  typeof value === 'number' || typeof value === 'string' ? usdFrom(value) : null;
+/** A negative price would give money to the budget of the caller, so it is no price. */
+function priceOf(value: unknown): Usd | null {
+  const price = typeof value === 'number' || typeof value === 'string' ? usdFrom(value) : null;
+  return price === null || price < 0n ? null : price;
+}
 
 function pricesOf(info: unknown): McpPrices {
   const costs = jsonObjectOf(jsonObjectOf(info)['mcp_server_cost_info']);
@@ -122,7 +127,7 @@ export function mcpServerOf({ id, params, isFromConfig }: McpServerDefinition): 
     accessGroups: textsOf(params['mcp_access_groups']),
     allowsAllKeys: params['allow_all_keys'] === true,
     isOnPublicInternet: params['available_on_public_internet'] !== false,
-    timeoutMs: seconds === null ? null : seconds * MS_PER_SECOND,
+    timeoutMs: seconds === null ? null : Math.min(seconds * MS_PER_SECOND, MAX_TIMER_MS),
     maxConcurrentRequests: positiveOf(params['max_concurrent_requests']),
     requestsPerMinute: positiveOf(params['rpm']),
     prices: pricesOf(params['mcp_info']),

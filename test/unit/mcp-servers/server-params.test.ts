@@ -156,4 +156,12 @@ describe('an MCP server', () => {
       timeoutMs: 1500,
     });
   });
+
+  it('has no negative price, and no deadline that a timer cannot have', () => {
+    const costs = { default_cost_per_query: -5, tool_name_to_cost_per_query: { a: '-0.5', b: 0 } };
+    expect(serverOf({ ...HTTP, mcp_info: { mcp_server_cost_info: costs }, timeout: 1e300 })).toMatchObject({
+      prices: { perCall: null, byTool: new Map([['b', 0n]]) },
+      timeoutMs: 2 ** 31 - 1,
+    });
+  });
 });
