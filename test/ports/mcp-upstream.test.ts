@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { MCPMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { UpstreamFailed } from '../../src/domain/errors.ts';
+import { Unavailable, UpstreamFailed } from '../../src/domain/errors.ts';
 import type { McpServer } from '../../src/domain/mcp-servers/mcp-server.ts';
 import type { McpToolResult } from '../../src/domain/mcp/mcp-upstream.ts';
 import { Secret } from '../../src/domain/secret.ts';
@@ -147,6 +149,24 @@ describe('a server that does not answer', () => {
   });
 });
 
+describe('a server that accepts connections and never answers', () => {
+  it.each(['http', 'sse'] as const)('over %s does not delay the end of the process', async (transport) => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const arrived = once(silent, 'connection');
+    const own = createMcpUpstream({ http, clock: systemClock, scheduler, servers: () => [] });
+    const { port } = silent.address() as AddressInfo;
+    const server = anMcpServer({ id: 'silent', transport, url: `http://127.0.0.1:${port}/mcp` });
+    const listing = own.listTools(server, CALL).catch((error: unknown) => error);
+    const [socket] = (await arrived) as [Socket];
+    const closed = once(socket.resume(), 'close');
+    await own.close();
+    expect(await listing).toBeInstanceOf(Unavailable);
+    await closed;
+    silent.close();
+  });
+});
+
 describe('as a child process', () => {
   const server = anMcpServer({
     id: 'child',
@@ -173,6 +193,9 @@ describe('as a child process', () => {
     await expect.poll(() => isAlive(first), POLLING).toBe(false);
     const second = Number(textOf(await call(server, 'pid')));
     expect(second).not.toBe(first);
+    // Headers do not reach a program: other ones start no further process.
+    const withHeaders = { headers: { 'x-own': '1' }, owner: 'k2', signal: NEVER };
+    expect(Number(textOf(await call(server, 'pid', {}, withHeaders)))).toBe(second);
     await upstream.evict('child');
     expect(isAlive(second)).toBe(false);
     vi.unstubAllEnvs();

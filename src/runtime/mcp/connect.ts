@@ -5,6 +5,8 @@ import type { McpServer } from '../../domain/mcp-servers/mcp-server.ts';
 import { unsupportedAuth } from '../../domain/mcp-servers/mcp-server-of.ts';
 import { VERSION } from '../../domain/version.ts';
 import type { ClientTokens } from './client-tokens.ts';
+import { untilAborted } from './connections.ts';
+import { timeoutFailure } from './failures.ts';
 import { createMcpFetch, type McpFetch } from './mcp-fetch.ts';
 import { MAX_MESSAGE_BYTES } from './bounded-body.ts';
 
@@ -27,6 +29,8 @@ interface ConnectOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** Called when the server ends the connection. It may be called repeatedly. */
   readonly ended: () => void;
+  /** Aborts the handshake. */
+  readonly signal: AbortSignal;
 }
 
 export const nameOfServer = ({ id, name, alias }: McpServer): string => alias ?? name ?? id;
@@ -46,11 +50,14 @@ export async function connectTo(server: McpServer, options: ConnectOptions): Pro
   const client = new McpClient({ name: 'lensgate', version: VERSION }, { capabilities: {} });
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the client is no event target
   client.onclose = options.ended;
+  // The deadline of the library does not include the wait for the stream of the transport `sse`.
+  const late = AbortSignal.timeout(HANDSHAKE_MS);
+  const stop = AbortSignal.any([options.signal, late]);
   try {
-    await client.connect(transport, { timeout: HANDSHAKE_MS });
+    await untilAborted(client.connect(transport, { timeout: HANDSHAKE_MS, signal: stop }), stop);
   } catch (error) {
     await transport.close().catch(() => undefined);
-    throw error;
+    throw late.aborted ? timeoutFailure(nameOfServer(server), error) : error;
   }
   return {
     client,

@@ -43,14 +43,23 @@ export interface Connections {
   readonly size: number;
 }
 
-/** `open` connects to a server. Its last argument is to be called when the server ends the connection. */
+/** How a connection is opened. */
+interface Opening {
+  readonly headers: Sender['headers'];
+  /** To be called when the server ends the connection. */
+  readonly ended: () => void;
+  /** Aborts when the process ends. A connection that is not open then is not opened. */
+  readonly signal: AbortSignal;
+}
+
+/** `open` connects to a server. */
 export function createConnections(
-  open: (server: McpServer, headers: Sender['headers'], ended: () => void) => Promise<McpConnection>,
+  open: (server: McpServer, opening: Opening) => Promise<McpConnection>,
   clock: Pick<Clock, 'monotonicMs'>,
 ): Connections {
   const entries = new Map<string, Entry>();
   const closing = new Set<Promise<void>>();
-  let isClosed = false;
+  const stopping = new AbortController();
 
   /** No further request uses the connection. It is closed when the running ones have ended. */
   function retire(entry: Entry): void {
@@ -83,7 +92,11 @@ export function createConnections(
     if (found !== undefined && found.server === server) return { entry: found, isNew: false };
     if (found !== undefined) retire(found);
     makeRoom();
-    const opening = open(server, sender.headers, () => retire(entry));
+    const opening = open(server, {
+      headers: sender.headers,
+      ended: () => retire(entry),
+      signal: stopping.signal,
+    });
     const entry: Entry = { key, server, opening, users: 0, lastUsedMs: clock.monotonicMs(), isRetired: false };
     entries.set(key, entry);
     opening.catch(() => retire(entry));
@@ -95,7 +108,7 @@ export function createConnections(
       return entries.size;
     },
     async lease(server, sender, signal) {
-      if (isClosed) throw new Unavailable('The gateway is stopping.');
+      stopping.signal.throwIfAborted();
       const { entry, isNew } = entryFor(server, sender);
       entry.users += 1;
       let isHeld = true;
@@ -124,7 +137,7 @@ export function createConnections(
         if ((entry.users === 0 && entry.lastUsedMs <= oldestUse) || !inForce.includes(entry.server)) retire(entry);
     },
     async close() {
-      isClosed = true;
+      stopping.abort(new Unavailable('The gateway is stopping.'));
       for (const entry of entries.values()) {
         retire(entry);
         // Requests that still run are aborted: the process ends.
@@ -135,9 +148,9 @@ export function createConnections(
   };
 }
 
-/** Connections with headers of their own belong to one caller. */
-function keyOf({ id }: McpServer, { headers, owner }: Sender): string {
-  const names = Object.keys(headers).toSorted();
+/** Connections with headers of their own belong to one caller. A child process receives no headers. */
+function keyOf({ id, transport }: McpServer, { headers, owner }: Sender): string {
+  const names = transport === 'stdio' ? [] : Object.keys(headers).toSorted();
   if (names.length === 0) return id;
   const text = JSON.stringify([owner, names.map((name) => [name, headers[name]])]);
   return `${id} ${createHash('sha256').update(text).digest('base64')}`;

@@ -34,10 +34,7 @@ export function createMcpUpstream(options: {
 }): McpUpstream {
   const { http, clock } = options;
   const tokens = createClientTokens(http, () => clock.now().getTime());
-  const connections = createConnections(
-    (server, headers, ended) => connectTo(server, { http, tokens, headers, ended }),
-    clock,
-  );
+  const connections = createConnections((server, opening) => connectTo(server, { http, tokens, ...opening }), clock);
   const sweeping = options.scheduler.every({
     name: 'mcp-connections',
     everyMs: SWEEP_MS,
