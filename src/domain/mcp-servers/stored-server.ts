@@ -23,7 +23,10 @@ export const nameKeysOf = (params: McpServerDefinition['params']): Pick<StoredMc
   aliasKey: keyOf(params['alias']),
 });
 
-/** Throws Conflict when another server has the name or alias of a server, without regard to case. */
+/**
+ * Throws Conflict when another server has the name or alias of a server, without regard to case. An id counts as a name:
+ * grants and prefixes of tools select servers by all three.
+ */
 export function assertUniqueNames(
   { id, params }: Pick<McpServerDefinition, 'id' | 'params'>,
   others: readonly McpServerDefinition[],
@@ -37,5 +40,8 @@ export function assertUniqueNames(
       throw new Conflict(
         `The MCP server ${other.id} has the name or alias '${taken}'. Names and aliases must be unique, without regard to case.`,
       );
+    const [ownId, otherId] = [id.toLowerCase(), other.id.toLowerCase()];
+    if ([aliasKey, nameKey, ownId].includes(otherId) || [keys.nameKey, keys.aliasKey].includes(ownId))
+      throw new Conflict(`The id of an MCP server must not be the id, name or alias of another: ${other.id}.`);
   }
 }
