@@ -44,12 +44,12 @@ const resourcePathOf = ({ params: { servers }, path }: HttpRequest): string =>
 export const sessionIdOf = ({ headers }: HttpRequest): string | null => textOf(headers[SESSION_HEADER]);
 
 /** Faults of credentials that the gateway has issued or accepted before. They never reach a server. */
-const OWN_KEY_FAULTS: readonly CredentialFault[] = ['blocked', 'expired'];
+const OWN_KEY_FAULTS: ReadonlySet<CredentialFault> = new Set<CredentialFault>(['blocked', 'expired']);
 
 /** A value of `Authorization` that is no key of the gateway is a token for a server. */
 function callerTokenOf({ headers, refusedKey = null }: HttpRequest): string | null {
   if (refusedKey === null) return upstreamAuthorization(headers);
-  return OWN_KEY_FAULTS.includes(refusedKey.fault) ? null : (headers.authorization ?? null);
+  return OWN_KEY_FAULTS.has(refusedKey.fault) ? null : (headers.authorization ?? null);
 }
 
 /** `session`: whether the session of the request is used. */
