@@ -37,8 +37,8 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' && 
 
 /**
  * The target of calls about a store: of its parameters or its credential, else the account of the provider. `store` is
- * null for a store without registration. Throws InvalidInput for a provider without this API or without an address,
- * Unavailable for a missing credential or unknown parameters, and Forbidden where no account is configured.
+ * null for a store without registration. Throws InvalidInput for a provider without this API or without an address.
+ * Throws Unavailable for a missing credential or unknown parameters, and Forbidden where no account is configured.
  */
 export async function targetOfStore(
   scope: StoreScope,

@@ -35,8 +35,8 @@ const CHECKS = [
   'response_schema_conformance',
 ];
 
-/** Excluded operations: they open a WebSocket. */
-const LEFT_OUT = ['realtime.connect', 'responses.connect'];
+/** Excluded operations: they open a WebSocket, or a stream that does not end. */
+const LEFT_OUT = ['realtime.connect', 'responses.connect', 'mcpProtocol.listen'];
 
 const USAGE = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 };
 /** Answers of the upstream by path suffix, in the format of OpenAI. The first suffix that matches counts. */

@@ -149,6 +149,7 @@ describe.each(LISTS)('%s', (list, idField, orders, filters) => {
 const WITHOUT_FILTER_OR_ORDER: readonly (readonly string[])[] = [
   ['Lens.runs', 'filter', 'orderBy'],
   ['Query.catalogChanges', 'orderBy'],
+  ['Query.mcpToolsets', 'filter', 'orderBy'],
   ['Query.sessions', 'orderBy'],
   ['Query.workloadEstimates', 'orderBy'],
   ['Session.traces', 'filter'],
@@ -164,6 +165,7 @@ const PLAIN_LISTS: readonly string[] = [
   'jobs',
   'lensWorkers',
   'lenses',
+  'mcpSubmissions',
   'nodes',
   'providers',
   'tracingKeys',

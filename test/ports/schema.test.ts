@@ -82,6 +82,8 @@ for (const engine of ENGINES)
         'lens_trace_signal',
         'lens_tracing_key',
         'lens_worker',
+        'mcp_server',
+        'mcp_toolset',
         'model_fallback',
         'organization',
         'organization_member',

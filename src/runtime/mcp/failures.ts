@@ -99,7 +99,7 @@ export function upstreamFailure(server: string, error: unknown): DomainError {
 }
 
 /** Error for a server that did not answer within a deadline. */
-const timeoutFailure = (server: string, cause: unknown): UpstreamFailed =>
+export const timeoutFailure = (server: string, cause: unknown): UpstreamFailed =>
   new UpstreamFailed(
     `The MCP server ${server} did not answer in time.`,
     { provider: PROVIDER, upstreamStatus: null, timedOut: true },

@@ -80,7 +80,7 @@ describe('the category and route of a request', () => {
   });
 });
 
-/** Names of the rows that call models. Only they are counted at all their paths, as `llm`; no row is MCP or A2A. */
+/** Names of the rows that call models. They are counted at all their paths, as `llm`. */
 const MODEL_CALLS: ReadonlySet<string> = new Set([
   'chat.completions',
   'completions.create',
@@ -103,9 +103,22 @@ const MODEL_CALLS: ReadonlySet<string> = new Set([
   'ide.chat',
   'forwarded.post',
   'forwardedGemini.post',
+  'providerStores.search',
+  'rag.ingest',
+  'rag.query',
 ]);
 
-/** Names of the other POST rows that call an upstream. They are counted only below the path of a provider. */
+/** Names of the rows of MCP clients, which are counted as `mcp`. */
+const MCP_CALLS: ReadonlySet<string> = new Set([
+  'mcpProtocol.send',
+  'mcpProtocol.listen',
+  'mcpProtocol.end',
+  'mcpTools.call',
+]);
+/** Paths of messages to A2A agents. */
+const A2A_MESSAGE = /^\/(?:v1\/)?a2a\/x\/message\/send$/;
+
+/** Names of the other POST rows that call an upstream. They are counted at some of their paths, or at none. */
 const OTHER_UPSTREAM_CALLS: ReadonlySet<string> = new Set([
   'responses.inputTokens',
   'responses.cancel',
@@ -115,17 +128,27 @@ const OTHER_UPSTREAM_CALLS: ReadonlySet<string> = new Set([
   'batches.create',
   'batches.cancel',
   'codingAgents.post',
+  'a2a.call',
+  'providerStores.create',
+  'providerStores.update',
+  'storeFiles.create',
+  'storeFiles.update',
 ]);
 
 /** All POST requests below the path of a provider are counted as `llm`. */
 const BELOW_PROVIDER = /^\/(?:openai|anthropic|cursor)\//;
 
+function categoryOf(name: string, method: string, path: string): string | null {
+  if (MCP_CALLS.has(name)) return 'mcp';
+  if (A2A_MESSAGE.test(examplePath(name, path))) return 'a2a';
+  return MODEL_CALLS.has(name) || (method === 'POST' && BELOW_PROVIDER.test(path)) ? 'llm' : null;
+}
+
 describe('the rows', () => {
   const rows = restRoutes();
   const paths = rows.flatMap(({ name, method, paths: pathsOfRow }) =>
     pathsOfRow.map((path) => {
-      const isCounted = MODEL_CALLS.has(name) || (method === 'POST' && BELOW_PROVIDER.test(path));
-      return { name, method, category: isCounted ? 'llm' : null, path: examplePath(name, path) };
+      return { name, method, category: categoryOf(name, method, path), path: examplePath(name, path) };
     }),
   );
   it.each(paths)('for $method $path ($name) have the category $category', ({ method, path, category }) => {

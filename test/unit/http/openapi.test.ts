@@ -109,6 +109,9 @@ describe('documented types', () => {
     // Signed webhooks of other services, the form of `checkout.replace`, and rows that read no body.
     expect(undocumented.map(({ name }) => name).toSorted()).toMatchInlineSnapshot(`
       [
+        "a2aAgents.delete",
+        "a2aAgents.publish",
+        "a2aAgents.stop",
         "batches.cancel",
         "checkout.create",
         "checkout.replace",
@@ -123,6 +126,8 @@ describe('documented types', () => {
         "lens.watchAll",
         "lensWorker.claim",
         "lensWorker.heartbeat",
+        "mcpProtocol.end",
+        "mcpSessions.end",
         "messages.cancelBatch",
         "messages.createBatch",
         "messages.deleteBatch",

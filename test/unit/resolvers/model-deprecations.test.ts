@@ -17,7 +17,14 @@ const scope = {
     deployments: {
       all: () =>
         Object.keys(DATES).map((name) => ({
-          deployment: { id: `${name}-1`, modelGroup: name, provider: 'openai', upstreamModel: name, baseModel: null },
+          deployment: {
+            id: `${name}-1`,
+            modelGroup: name,
+            provider: 'openai',
+            upstreamModel: name,
+            baseModel: null,
+            options: {},
+          },
           stored: null,
         })),
     },
