@@ -55,7 +55,10 @@ export async function runIngest(scope: RagScope, target: StoreTarget, { source, 
 const ask = (scope: RagScope, target: StoreTarget, call: Omit<StoreCall, 'callId' | 'parent'>): Promise<JsonObject> =>
   askStore(scope, target, { ...call, callId: null, parent: null });
 
-/** Deletes objects at the provider, also after a disconnect of the client. A failure is ignored: the ingest has failed anyway. */
+/**
+ * Deletes objects at the provider, also after a disconnect of the client. A failure is ignored: the ingest has failed
+ * anyway.
+ */
 async function removeCreated(
   scope: RagScope,
   target: StoreTarget,

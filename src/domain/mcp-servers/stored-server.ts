@@ -24,8 +24,8 @@ export const nameKeysOf = (params: McpServerDefinition['params']): Pick<StoredMc
 });
 
 /**
- * Throws Conflict when another server has the name or alias of a server, without regard to case. An id counts as a name:
- * grants and prefixes of tools select servers by all three.
+ * Throws Conflict when another server has the name or alias of a server, without regard to case. An id counts as a
+ * name: grants and prefixes of tools select servers by all three.
  */
 export function assertUniqueNames(
   { id, params }: Pick<McpServerDefinition, 'id' | 'params'>,

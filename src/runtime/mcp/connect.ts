@@ -5,7 +5,7 @@ import type { McpServer } from '../../domain/mcp-servers/mcp-server.ts';
 import { unsupportedAuth } from '../../domain/mcp-servers/mcp-server-of.ts';
 import { VERSION } from '../../domain/version.ts';
 import type { ClientTokens } from './client-tokens.ts';
-import { untilAborted } from './connections.ts';
+import { untilAborted } from './until-aborted.ts';
 import { timeoutFailure } from './failures.ts';
 import { createMcpFetch, type McpFetch } from './mcp-fetch.ts';
 import { MAX_MESSAGE_BYTES } from './bounded-body.ts';

@@ -3,6 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { Unavailable } from '../../domain/errors.ts';
 import type { McpServer } from '../../domain/mcp-servers/mcp-server.ts';
 import type { McpUpstreamCall } from '../../domain/mcp/mcp-upstream.ts';
+import { untilAborted } from './until-aborted.ts';
 import type { McpConnection } from './connect.ts';
 
 /** Maximum number of open connections. */
@@ -154,17 +155,4 @@ function keyOf({ id, transport }: McpServer, { headers, owner }: Sender): string
   if (names.length === 0) return id;
   const text = JSON.stringify([owner, names.map((name) => [name, headers[name]])]);
   return `${id} ${createHash('sha256').update(text).digest('base64')}`;
-}
-
-/** The result of a promise. When the signal fires first, throws its reason; the promise continues. */
-export async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }

@@ -7,7 +7,8 @@ import type { McpTool, McpToolResult, McpUpstream, McpUpstreamCall } from '../..
 import type { Scheduler } from '../../domain/scheduler.ts';
 import { createClientTokens } from './client-tokens.ts';
 import { connectTo, nameOfServer } from './connect.ts';
-import { createConnections, untilAborted } from './connections.ts';
+import { createConnections } from './connections.ts';
+import { untilAborted } from './until-aborted.ts';
 import { upstreamFailure } from './failures.ts';
 
 /** Pages of a list that are read, and tools of all pages. */
