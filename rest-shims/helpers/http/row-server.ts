@@ -21,9 +21,9 @@ export interface RowServerOptions {
   readonly admit?: (request: Incoming) => void;
   /**
    * Authenticates a key. Throws Unauthenticated, LimitExceeded after too many wrong keys from one address, and
-   * Unavailable.
+   * Unavailable. Without a request, a wrong key is not counted.
    */
-  readonly identify: (key: string, request: Incoming) => Caller | Promise<Caller>;
+  readonly identify: (key: string, request?: Incoming) => Caller | Promise<Caller>;
   readonly scopeFor: (caller: Caller | null, response: Outgoing) => Scope;
   /** Absent without an audit log. */
   readonly withAuthor?: RunWithAuthor;
@@ -94,6 +94,9 @@ export interface RowSteps {
   refuse(matched: MatchedRequest, error: DomainError): void;
 }
 
+/** Start of virtual keys. */
+const KEY_PREFIX = 'sk-';
+
 export function createRowSteps(options: RowServerOptions): RowSteps {
   const { admit, identify, scopeFor, withAuthor, onFailure, bodyLimits, heartbeatMs = 0, stallMs } = options;
   const parsesEagerly = options.jsonScan === false;
@@ -115,7 +118,8 @@ export function createRowSteps(options: RowServerOptions): RowSteps {
     try {
       const input = readCredential(request.headers);
       if (input === null || input === '') return null;
-      const identified = identify(input, request);
+      // A token for an upstream is no wrong key of its address.
+      const identified = identify(input, input.startsWith(KEY_PREFIX) ? request : undefined);
       return identified instanceof Promise ? identified.catch(keepReason) : identified;
     } catch (error) {
       return keepReason(error);
