@@ -11,6 +11,15 @@ import type { UsageReader } from './forwarded-readers.ts';
 /** Maximum bytes of a whole answer or of one event. All bytes of a larger one, and after it, count as text. */
 const MAX_PARSED_BYTES = 4 * 1024 * 1024;
 
+/** Content types of the protocol. */
+const SERVED_TYPE = /^\s*(?:application\/(?:[\w.-]+\+)?json|text\/event-stream)\b/i;
+
+/** The failure of an answer that clients do not get, and that therefore costs nothing: a redirect or a page. */
+function faultOf({ location, 'content-type': type }: Readonly<Record<string, string>>): Outcome['failure'] {
+  if (location === undefined && (type === undefined || SERVED_TYPE.test(type))) return null;
+  return { code: 'not_relayed', message: 'The answer of the agent is a redirect, or not of the protocol.' };
+}
+
 /**
  * Reads the answer of an agent: the error of JSON-RPC, and the size of its texts. The protocol reports no usage, so
  * tokens are estimated by the texts of the message and of the answer.
@@ -22,7 +31,7 @@ export function a2aReader({ fields }: Forwarded, headers: Readonly<Record<string
   let isReadable = true;
   let events = 0;
   let textBytes = 0;
-  let failure: Outcome['failure'] = null;
+  let failure: Outcome['failure'] = faultOf(headers);
 
   function read(answer: unknown): void {
     textBytes += answerTextBytes(answer);

@@ -5,6 +5,7 @@ import type { HttpClient } from '../../domain/http.ts';
 import type { McpServer } from '../../domain/mcp-servers/mcp-server.ts';
 import type { McpTool, McpToolResult, McpUpstream, McpUpstreamCall } from '../../domain/mcp/mcp-upstream.ts';
 import type { Scheduler } from '../../domain/scheduler.ts';
+import { MAX_MESSAGE_BYTES } from './bounded-body.ts';
 import { createClientTokens } from './client-tokens.ts';
 import { connectTo, nameOfServer } from './connect.ts';
 import { createConnections } from './connections.ts';
@@ -91,6 +92,7 @@ export function createMcpUpstream(options: {
 async function allTools(client: Client, server: McpServer, signal: AbortSignal): Promise<readonly McpTool[]> {
   if (client.getServerCapabilities()?.tools === undefined) return [];
   const tools: McpTool[] = [];
+  let characters = 0;
   let cursor: string | undefined;
   for (let pages = 0; pages < MAX_PAGES && tools.length <= MAX_TOOLS; pages += 1) {
     const page = await client.request(
@@ -99,10 +101,13 @@ async function allTools(client: Client, server: McpServer, signal: AbortSignal):
     );
     tools.push(...(page.tools as readonly McpTool[]));
     if (page.nextCursor === undefined || page.nextCursor === cursor) return tools;
+    // The limit of a message bounds a list of one page. Together, all pages have the same limit.
+    characters += JSON.stringify(page.tools).length;
+    if (characters > MAX_MESSAGE_BYTES) break;
     cursor = page.nextCursor;
   }
   throw new UpstreamFailed(
-    `The MCP server ${nameOfServer(server)} lists more than ${MAX_TOOLS} tools or ${MAX_PAGES} pages.`,
+    `The MCP server ${nameOfServer(server)} lists more than ${MAX_TOOLS} tools, ${MAX_PAGES} pages or ${MAX_MESSAGE_BYTES} characters.`,
     { provider: 'mcp', upstreamStatus: null, upstreamCode: 'too_many_tools' },
   );
 }

@@ -209,7 +209,10 @@ describe('an agent that fails during a call', () => {
   ])('an answer %i with %j is not relayed', async (status, head, why) => {
     const target = await startFaultServer();
     target.answer((response) => response.writeHead(status, head).end('<script></script>'));
-    await createAgent(`answers-${status}`, { agent_card_params: { url: target.url, protocolVersion: '0.3' } });
+    const name = `answers-${status}`;
+    const litellm_params = { cost_per_query: 0.25 };
+    await createAgent(name, { agent_card_params: { url: target.url, protocolVersion: '0.3' }, litellm_params });
+    expect(await rowOf(`/a2a/${name}`, send('hi'))).toMatchObject({ costUsd: '0', errorCode: 'UPSTREAM_FAILED' });
     const body = JSON.stringify(send('hi'));
     const answer = await fetch(`${app.url}/a2a/answers-${status}`, {
       method: 'POST',
