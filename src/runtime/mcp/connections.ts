@@ -8,6 +8,8 @@ import type { McpConnection } from './connect.ts';
 
 /** Maximum number of open connections. */
 const MAX_CONNECTIONS = 256;
+/** Maximum number of open connections with headers of one caller. */
+const MAX_OF_OWNER = 32;
 /** Time without a request after which a connection is closed, in ms. */
 const IDLE_MS = 300_000;
 
@@ -15,6 +17,8 @@ type Sender = Pick<McpUpstreamCall, 'headers' | 'owner'>;
 
 interface Entry {
   readonly key: string;
+  /** The caller whose headers the connection has; null for a connection that callers share. */
+  readonly owner: string | null;
   readonly server: McpServer;
   readonly opening: Promise<McpConnection>;
   users: number;
@@ -79,26 +83,42 @@ export function createConnections(
     void done.finally(() => closing.delete(done));
   }
 
-  function makeRoom(): void {
-    if (entries.size < MAX_CONNECTIONS) return;
-    const idle = [...entries.values()].filter(({ users }) => users === 0);
+  /** Retires the longest unused connection of a full group. Throws Unavailable when all are in use. */
+  function makeRoomIn(group: readonly Entry[], maximum: number): void {
+    if (group.length < maximum) return;
+    const idle = group.filter(({ users }) => users === 0);
     const oldest = idle.toSorted((one, other) => one.lastUsedMs - other.lastUsedMs)[0];
     if (oldest === undefined) throw new Unavailable('Too many connections to MCP servers at once. Try again shortly.');
     retire(oldest);
   }
 
+  function makeRoom(owner: string | null): void {
+    const all = [...entries.values()];
+    if (owner !== null)
+      makeRoomIn(
+        all.filter((entry) => entry.owner === owner),
+        MAX_OF_OWNER,
+      );
+    makeRoomIn(
+      all.filter(({ isRetired }) => !isRetired),
+      MAX_CONNECTIONS,
+    );
+  }
+
   function entryFor(server: McpServer, sender: Sender): { readonly entry: Entry; readonly isNew: boolean } {
+    const owner = ownerOf(server, sender);
     const key = keyOf(server, sender);
     const found = entries.get(key);
     if (found !== undefined && found.server === server) return { entry: found, isNew: false };
     if (found !== undefined) retire(found);
-    makeRoom();
+    makeRoom(owner);
     const opening = open(server, {
       headers: sender.headers,
       ended: () => retire(entry),
       signal: stopping.signal,
     });
-    const entry: Entry = { key, server, opening, users: 0, lastUsedMs: clock.monotonicMs(), isRetired: false };
+    const lastUsedMs = clock.monotonicMs();
+    const entry: Entry = { key, owner, server, opening, users: 0, lastUsedMs, isRetired: false };
     entries.set(key, entry);
     opening.catch(() => retire(entry));
     return { entry, isNew: true };
@@ -149,10 +169,17 @@ export function createConnections(
   };
 }
 
-/** Connections with headers of their own belong to one caller. A child process receives no headers. */
-function keyOf({ id, transport }: McpServer, { headers, owner }: Sender): string {
-  const names = transport === 'stdio' ? [] : Object.keys(headers).toSorted();
-  if (names.length === 0) return id;
+/** The caller of a connection with headers; null for a shared one. A child process receives no headers. */
+const ownerOf = ({ transport }: McpServer, { headers, owner }: Sender): string | null =>
+  transport === 'stdio' || Object.keys(headers).length === 0 ? null : owner;
+
+/** Key of a connection. One with headers belongs to one caller. */
+function keyOf(server: McpServer, sender: Sender): string {
+  const { id } = server;
+  const { headers } = sender;
+  const owner = ownerOf(server, sender);
+  if (owner === null) return id;
+  const names = Object.keys(headers).toSorted();
   const text = JSON.stringify([owner, names.map((name) => [name, headers[name]])]);
   return `${id} ${createHash('sha256').update(text).digest('base64')}`;
 }
