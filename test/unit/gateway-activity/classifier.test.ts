@@ -104,9 +104,11 @@ const MODEL_CALLS: ReadonlySet<string> = new Set([
   'forwarded.post',
   'forwardedGemini.post',
   'providerStores.search',
-  'rag.ingest',
   'rag.query',
 ]);
+
+/** Name of the row that is counted as `llm` and relays no answer of an upstream. */
+const INGEST = 'rag.ingest';
 
 /** Names of the rows of MCP clients, which are counted as `mcp`. */
 const MCP_CALLS: ReadonlySet<string> = new Set([
@@ -141,7 +143,7 @@ const BELOW_PROVIDER = /^\/(?:openai|anthropic|cursor)\//;
 function categoryOf(name: string, method: string, path: string): string | null {
   if (MCP_CALLS.has(name)) return 'mcp';
   if (A2A_MESSAGE.test(examplePath(name, path))) return 'a2a';
-  return MODEL_CALLS.has(name) || (method === 'POST' && BELOW_PROVIDER.test(path)) ? 'llm' : null;
+  return MODEL_CALLS.has(name) || name === INGEST || (method === 'POST' && BELOW_PROVIDER.test(path)) ? 'llm' : null;
 }
 
 describe('the rows', () => {
