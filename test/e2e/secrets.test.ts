@@ -225,6 +225,9 @@ interface Documented {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
+/** Paths whose GET opens a stream of messages for a client, which has no end. */
+const OPEN_STREAMS: ReadonlySet<string> = new Set(['/mcp', '/mcp/']);
+
 /** Answers of all GET paths without parameters, and of some with parameters or queries. */
 async function readEverything(key: string): Promise<readonly Answer[]> {
   const { paths } = JSON.parse((await call('GET', '/openapi.json')).text) as Documented;
@@ -242,7 +245,7 @@ async function readEverything(key: string): Promise<readonly Answer[]> {
     '/v2/model/info',
     '/spend/logs?summarize=false',
   ];
-  const all = [...pathsWithGet.filter((path) => !path.includes('{')), ...named];
+  const all = [...pathsWithGet.filter((path) => !path.includes('{') && !OPEN_STREAMS.has(path)), ...named];
   const answers: Answer[] = [];
   for (const path of all) answers.push(await call('GET', path, { key }));
   return answers;
