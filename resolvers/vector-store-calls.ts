@@ -15,6 +15,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { Scope } from './operation/scope.ts';
 import {
   isFailed,
+  failureBytes,
   readAnswer,
   sendToStore,
   type StoreTarget,
@@ -85,7 +86,8 @@ export const listProviderStores = operation({
     const target = await targetOfStore(scope, { store: null, provider, storeId: '' });
     const request = { action: 'list', method: 'GET', path: ['vector_stores'], search: sent.search } as const;
     const call = await sendToStore(scope, target, { ...request, ...factsOf(sent) });
-    if (isAnyAdmin(caller) || isFailed(call)) return { call, bytes: null };
+    if (isFailed(call)) return { call, bytes: await failureBytes(call, target) };
+    if (isAnyAdmin(caller)) return { call, bytes: null };
     const { value } = await readAnswer(call, target);
     const listed: readonly unknown[] = Array.isArray(value['data']) ? value['data'] : [];
     const data = listed.filter((one) => {
@@ -108,7 +110,7 @@ export const createProviderStore = operation({
     const json = await withUpstreamFiles(scope, upstreamBody(sent.fields));
     const request = { action: 'create', method: 'POST', path: ['vector_stores'], json } as const;
     const call = await sendToStore(scope, target, { ...request, ...factsOf(sent) });
-    if (isFailed(call)) return { call, bytes: null };
+    if (isFailed(call)) return { call, bytes: await failureBytes(call, target) };
     const { value, bytes } = await readAnswer(call, target);
     const { id, name } = value;
     if (typeof id !== 'string' || id === '')
@@ -180,7 +182,8 @@ async function callStore(
   const call = await sendToStore(scope, target, { ...request, ...factsOf(sent) });
   const { file_id: added } = sent.fields;
   const ownId = file?.ownId ?? (action === 'addFile' && typeof added === 'string' ? added : null);
-  if (ownId === null || action === 'readFile' || isFailed(call)) return { call, bytes: null };
+  if (isFailed(call)) return { call, bytes: await failureBytes(call, target) };
+  if (ownId === null || action === 'readFile') return { call, bytes: null };
   return { call, bytes: await withOwnFileId(call, target, ownId) };
 }
 

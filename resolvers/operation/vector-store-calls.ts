@@ -147,6 +147,15 @@ export function readAnswer(call: GatewayCall, { provider }: StoreTarget): Promis
   });
 }
 
+/** The bytes of a failure, without the credential of the account: some providers repeat it. Throws UpstreamFailed. */
+export async function failureBytes(call: GatewayCall, target: StoreTarget): Promise<Uint8Array> {
+  const { bytes } = await readAnswer(call, target);
+  const secret = target.key?.reveal() ?? '';
+  if (secret === '') return bytes;
+  const text = new TextDecoder().decode(bytes);
+  return text.includes(secret) ? new TextEncoder().encode(text.replaceAll(secret, '<secret>')) : bytes;
+}
+
 function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes)) as unknown;

@@ -23,6 +23,9 @@ const CONFIGURED = {
   alertUrl: 'alert-hook-6ad2c8',
   callbackKey: 'callback-environment-4471',
   passThroughHeader: 'entry-header-d5a0c2',
+  mcpToken: 'mcp-token-04e8b1',
+  agentHeader: 'agent-header-9d27c5',
+  storeKey: 'sk-store-account-7be3f0',
 } as const;
 /** Secrets that callers store, and invalid keys that they send. */
 const STORED = {
@@ -35,6 +38,9 @@ const STORED = {
   redisPassword: 'redis-password-2ee0b4',
   variable: 'stored-variable-f00d17',
   webhookOfStore: 'stored-hook-b81c55',
+  mcpHeader: 'stored-mcp-header-1c6e',
+  agentKey: 'stored-agent-key-e05d',
+  storeKey: 'sk-stored-store-58d2a4',
   wrongKey: 'sk-wrong-key-a5c90173',
   token: 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJzZWNyZXQifQ.c2lnbmF0dXJlLTU1',
 } as const;
@@ -135,6 +141,32 @@ beforeAll(async () => {
           },
         ],
       },
+      mcp_servers: {
+        tools: {
+          url: `${upstream.url}/echo`,
+          auth_type: 'bearer_token',
+          auth_value: CONFIGURED.mcpToken,
+          allow_all_keys: true,
+        },
+      },
+      agents: [
+        {
+          agent_name: 'helper',
+          agent_card_params: { url: `${upstream.url}/echo`, protocolVersion: '0.3' },
+          static_headers: { 'x-vendor': CONFIGURED.agentHeader },
+        },
+      ],
+      vector_store_registry: [
+        {
+          vector_store_name: 'texts',
+          litellm_params: {
+            vector_store_id: 'vs_file',
+            custom_llm_provider: 'openai',
+            api_base: `${upstream.url}/echo`,
+            api_key: CONFIGURED.storeKey,
+          },
+        },
+      ],
       environment_variables: { LANGFUSE_SECRET_KEY: CONFIGURED.callbackKey },
     }),
   );
@@ -194,6 +226,18 @@ async function useAll(): Promise<readonly Answer[]> {
       litellm_params: { model: 'openai/x', api_base: upstream.url, api_key: STORED.modelKey },
     }),
   );
+  const remote = { server_name: 'stored_tools', url: `${upstream.url}/echo`, transport: 'http' };
+  const target = { agent_card_params: { url: `${upstream.url}/echo`, protocolVersion: '0.3' } };
+  const made: readonly Answer[] = await Promise.all([
+    post('/v1/mcp/server', { ...remote, static_headers: { 'x-vendor': STORED.mcpHeader }, allow_all_keys: true }),
+    post('/v1/agents', { agent_name: 'stored_helper', ...target, litellm_params: { api_key: STORED.agentKey } }),
+    post('/vector_store/new', {
+      vector_store_id: 'vs_stored',
+      custom_llm_provider: 'openai',
+      litellm_params: { api_base: `${upstream.url}/echo`, api_key: STORED.storeKey },
+    }),
+  ]);
+  expect(made.map(({ status }) => status)).toEqual([201, 200, 200]);
   // Groups of settings that a configuration owns are refused; their secrets must not be returned either.
   const settings: readonly Answer[] = await Promise.all([
     post('/config/update', { environment_variables: { VENDOR_KEY: STORED.variable } }),
@@ -206,6 +250,14 @@ async function useAll(): Promise<readonly Answer[]> {
     ...['plain', 'echo', 'with-headers', 'stored', 'aws', 'unknown'].map((model) =>
       post('/v1/chat/completions', { model, messages: MESSAGES }, key),
     ),
+    ...['tools', 'stored_tools'].map((name) =>
+      post('/mcp-rest/tools/call', { server_id: name, name: 'any', arguments: {} }, key),
+    ),
+    call('GET', '/mcp-rest/tools/list', { key }),
+    ...['helper', 'stored_helper'].map((name) =>
+      post(`/a2a/${name}`, { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message: {} } }, key),
+    ),
+    ...['vs_file', 'vs_stored'].map((id) => post(`/v1/vector_stores/${id}/search`, { query: 'x' }, key)),
     call('GET', '/entry/x', { key }),
     call('GET', '/codeagent/v0/agents', { key }),
     ...[STORED.wrongKey, STORED.token, `${CONFIGURED.masterKey}x`, teamKey].map((wrong) =>
@@ -218,7 +270,7 @@ async function useAll(): Promise<readonly Answer[]> {
     post('/billing/webhook', { id: 'x' }, ''),
     post('/graphql', { query: '{ traces(first: 1) { nodes { traceId } } }' }, STORED.wrongKey),
   ]);
-  return [...settings, ...calls];
+  return [...made, ...settings, ...calls];
 }
 
 interface Documented {

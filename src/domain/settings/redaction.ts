@@ -9,13 +9,13 @@ const REFERENCE = /^os\.environ\/.+$/;
 
 /** Names whose texts are secrets. */
 const SECRET =
-  /(^|_)(api_?key|key|keys|token|secret|secret_id|password|passwd|credentials?|private_key|client_key|authorization|cookie|dsn|connection_string|webhook|webhook_urls?|metadata_xml)$|secret|password|api_?key|^(database_url|redis_url|alert_to_webhook_url|authorization|x-api-key|(extra_|default_)?headers|environment_variables|credential_values)$/i;
+  /(^|_)(api_?key|key|keys|token|secret|secret_id|password|passwd|credentials?|private_key|client_key|authorization|cookie|dsn|connection_string|webhook|webhook_urls?|metadata_xml)$|secret|password|api_?key|^(database_url|redis_url|alert_to_webhook_url|authorization|auth_value|x-api-key|(extra_|default_|static_)?headers|env|environment_variables|credential_values)$/i;
 /** Further names whose texts, lists and maps are hidden from read-only administrators. */
 const SENSITIVE = /pass|auth|token|secret|key|credential|webhook|private|cert|database_url|redis_url/i;
 
 /** Names of maps whose texts are all secrets, whatever their own names are. */
 const SECRET_MAP =
-  /^((extra_|default_)?headers|environment_variables|alert_to_webhook_url|credentials?|credential_values)$/i;
+  /^((extra_|default_|static_)?headers|env|environment_variables|alert_to_webhook_url|credentials?|credential_values)$/i;
 
 /** Whether all texts of a map are secrets, whatever their own names are. */
 export const isSecretMap = (name: string): boolean => SECRET_MAP.test(name);
