@@ -324,7 +324,7 @@ function hasEnvelope(surface: Surface, error: DomainError | null): boolean {
 }
 
 /** Statuses other than 200 of answers that are not failures. */
-export const SUCCESS = { created: 201, accepted: 202, noContent: 204, seeOther: 303 } as const;
+export const SUCCESS = { created: 201, accepted: 202, noContent: 204, seeOther: 303, notModified: 304 } as const;
 
 /** Status of a health check of named deployments when at least one is checked and none is healthy. */
 export const UNHEALTHY = 503;

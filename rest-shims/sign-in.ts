@@ -11,7 +11,7 @@ import { HeaderLines } from './helpers/http/header-lines.ts';
 import { CSRF_COOKIE, SESSION_COOKIE } from './helpers/http/session-cookie.ts';
 import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
 import { isCrossSiteNavigation, LOGIN_ID } from './helpers/fields/sign-in.ts';
-import { signInPage, welcomePage } from './helpers/pages/sign-in.ts';
+import { signInPage } from './helpers/pages/sign-in.ts';
 
 const readJson = fields({ username: requiredText, password: requiredText });
 
@@ -139,16 +139,5 @@ export const signInRoutes: readonly RouteRow[] = [
     parse: () => undefined,
     run: runForPage,
     render: (_settings, { search }) => signInPage(commandLineLoginId(search)),
-  }),
-  route({
-    ...ROW,
-    method: 'GET',
-    name: 'signIn.welcome',
-    paths: ['/ui'],
-    statuses: [200],
-    bodyLimit: 0,
-    parse: () => undefined,
-    run: runForPage,
-    render: welcomePage,
   }),
 ];

@@ -10,7 +10,7 @@ import { BUNDLES, currentEntry, ENTRY, inputsNow, nameOf, stamp } from './bundle
 const KEPT_BUNDLES = 3;
 
 /** Packages that are native, optional, read as files or start their own threads. They stay in node_modules. */
-const EXTERNAL = ['sqlite3', 'ioredis', 'piscina', '@graphql-yoga/render-graphiql'];
+const EXTERNAL = ['sqlite3', 'ioredis', 'piscina', 'rolldown', '@graphql-yoga/render-graphiql'];
 
 /** npm's record of the installed packages; it decides whether libraries have changed. */
 const packageRecord = (root) =>

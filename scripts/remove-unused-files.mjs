@@ -1,7 +1,8 @@
-// Removes files of packages that nothing reads, after an install: source maps (90 MB), TypeScript sources beside their
-// compiled form (27 MB), documents other than licences (15 MB), Flow types, and the headers of OpenSSL in Node's platform
-// package (64 MB, one copy for each processor and compiler). No addon of this project includes these headers;
-// `build-sqlite3.mjs` needs Node's other headers.
+// Removes files of packages that nothing reads, after an install:
+// - source maps (90 MB), and TypeScript sources beside their compiled form (27 MB)
+// - documents other than licences, and Flow types (15 MB)
+// - headers of OpenSSL in Node's platform package (64 MB, one copy for each processor and compiler).
+// No addon of this project includes these headers; `build-sqlite3.mjs` needs Node's other headers.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

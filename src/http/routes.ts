@@ -11,6 +11,7 @@ import { checkoutRoutes } from '../../rest-shims/checkout.ts';
 import { complianceRoutes } from '../../rest-shims/compliance.ts';
 import { customerRoutes } from '../../rest-shims/customers.ts';
 import { dailyActivityRoutes } from '../../rest-shims/daily-activity.ts';
+import { dashboardRoutes } from '../../rest-shims/dashboard.ts';
 import { decisionRoutes } from '../../rest-shims/decisions.ts';
 import { fallbackRoutes } from '../../rest-shims/fallbacks.ts';
 import { fileRoutes } from '../../rest-shims/files.ts';
@@ -79,6 +80,7 @@ import { tokenMappingRoutes } from '../../rest-shims/token-mappings.ts';
 import { traceQueryRoutes } from '../../rest-shims/trace-query.ts';
 import { traceRoutes } from '../../rest-shims/traces.ts';
 import type { RouteRow } from '../../rest-shims/helpers/http/route.ts';
+import { createDashboardFiles } from './dashboard/dashboard-files.ts';
 
 /** Every documented path of the HTTP transport, as rows. Each call creates a cache for the rows of the catalog. */
 export function restRoutes(): readonly RouteRow[] {
@@ -149,6 +151,7 @@ export function restRoutes(): readonly RouteRow[] {
     ...mcpResourceRoutes,
     ...mcpProtocolRoutes,
     ...signInRoutes,
+    ...dashboardRoutes(createDashboardFiles()),
     ...commandLineLoginRoutes,
     ...traceQueryRoutes,
     ...traceRoutes,

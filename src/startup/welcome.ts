@@ -31,6 +31,7 @@ export function welcome(url: string, settings: Settings): string {
   return `
 Lensgate is ready at ${url}
 
+  Dashboard  ${url}/ui
   GraphiQL   ${url}/graphql
   Docs       ${url}/docs
   Admin key  ${keySource}

@@ -72,7 +72,7 @@ it('docs/configuration.md and docs/config.schema.json equal the output of `npm r
 });
 
 it('every decision that is referred to exists', () => {
-  const files = readFiles('*.{md,ts}', '{src,resolvers,schema,rest-shims,scripts,bench,docs}/**/*.{ts,mjs,md}');
+  const files = readFiles('*.{md,ts}', '{src,resolvers,schema,rest-shims,scripts,bench,docs}/**/*.{ts,tsx,mjs,md}');
   expect(decisions.size).toBeGreaterThan(5);
   expect(missingDecisions(files)).toEqual([]);
   expect(missingDecisions(aDocument('see ADR 9999 and docs/adr/0001'))).toEqual(['docs/canary.md -> 9999']);

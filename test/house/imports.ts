@@ -106,7 +106,7 @@ export function checkImports(
   rules: readonly ImportRule[],
 ): CheckedImports {
   const files = globSync(
-    folders.map((folder) => (folder.includes('.') ? folder : `${folder}/**/*.{ts,mjs}`)),
+    folders.map((folder) => (folder.includes('.') ? folder : `${folder}/**/*.{ts,tsx,mjs}`)),
     { cwd: baseDir },
   ).filter((path) => !UNREAD.test(path));
   const imports = files.toSorted().flatMap((from) =>

@@ -92,7 +92,13 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     rule: 'The HTTP server imports the REST transport, the GraphQL server, operations, the gateway and the runtime, never the database or a provider.',
     from: '^src/http/',
     layers: [DOMAIN, GATEWAY, RUNTIME, RESOLVERS, REST_SHIMS, GRAPHQL],
-    libraries: ['koa', 'node:*'],
+    libraries: ['koa', 'rolldown', 'node:*'],
+  },
+  dashboard: {
+    rule: 'The dashboard is a client of the graph: browser code that imports nothing of the server.',
+    from: '^src/dashboard/',
+    layers: [],
+    libraries: ['@graphql-typed-document-node/core', 'graphql-sse', 'preact'],
   },
   ingest: {
     rule: 'Ingest turns exports into rows: it imports the domain, the wire formats and the thread pool.',

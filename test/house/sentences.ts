@@ -112,7 +112,7 @@ function wordsIn(sentence: string): number {
 
 /** Files whose sentences have a limit. */
 export function filesWithSentences(): readonly SourceFile[] {
-  return readFiles('**/*.{ts,mjs,md,graphql}', '.ci/*.mjs').filter(({ path }) => !EXCEPT.test(path));
+  return readFiles('**/*.{ts,tsx,mjs,md,graphql}', '.ci/*.mjs').filter(({ path }) => !EXCEPT.test(path));
 }
 
 /**

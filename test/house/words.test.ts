@@ -11,7 +11,7 @@ const GAP = /\s*\n\s*(?:\/\/|\*)?\s*/g;
 
 /** Files that must not contain the phrases. */
 const CLEAN = [
-  'src/**/*.{ts,md}',
+  'src/**/*.{ts,tsx,md}',
   'schema/**/*.ts',
   'resolvers/**/*.ts',
   'rest-shims/**/*.ts',

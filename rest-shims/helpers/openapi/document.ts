@@ -23,6 +23,7 @@ const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
   202: 'Accepted.',
   204: 'Success, without a body.',
   303: 'Redirects to another page.',
+  304: 'The content that the client has is current.',
   307: 'Redirects to another address.',
   400: 'The request is not valid.',
   401: 'The key is missing or not valid.',
@@ -45,7 +46,7 @@ const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
 };
 
 const FIRST_FAILURE_STATUS = 400;
-const BODILESS = new Set([101, 204, 303, 307]);
+const BODILESS = new Set([101, 204, 303, 304, 307]);
 
 /**
  * Failures of all rows for which `appliesTo` returns true: authentication, access, limits, body size and shutdown. Only

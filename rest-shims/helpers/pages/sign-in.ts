@@ -48,13 +48,6 @@ const COMPLETED = documentOf(
 <p>The command line continues by itself. You may close this page.</p>`,
 );
 
-const WELCOME = documentOf(
-  'Lensgate',
-  `<h1>Lensgate</h1>
-<p><a href="/graphql">GraphiQL</a> uses the session of this browser while its key field is empty. A session ends after 24 hours.</p>
-<p><a href="/docs">HTTP paths</a> · <a href="/fallback/login">Sign in</a></p>`,
-);
-
 const pageOf = (html: string): HttpAnswer => htmlAnswer(SIGN_IN_HEADERS, html);
 
 /** The sign-in form, or with `loginId` the form of a command line login. */
@@ -67,9 +60,6 @@ export const completedPage = (): HttpAnswer => pageOf(COMPLETED);
 /** HTML of a page with the reason why a login of the command line failed. */
 export const failedLoginPage = (reason: string): string =>
   documentOf('Not signed in', `<h1>Not signed in</h1>\n<p class="notice" role="alert">${escapeHtml(reason)}</p>`);
-
-/** The page after a sign-in, with links. */
-export const welcomePage = (): HttpAnswer => pageOf(WELCOME);
 
 /** HTML of the sign-in form, with the reason why a sign-in was refused. */
 export const refusedPage = (reason: string): string =>

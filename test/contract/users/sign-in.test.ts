@@ -308,14 +308,6 @@ describe('signIn.end', () => {
   });
 });
 
-describe('signIn.welcome', () => {
-  it('200: a page with links, to which a sign-in redirects', async () => {
-    const answer = await fetch(`${client.app().url}/ui?login=success`);
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(await answer.text()).toContain('<a href="/graphql">GraphiQL</a>');
-  });
-});
-
 describe('signIn.page', () => {
   it('200: a form without scripts; 405: GET /login', async () => {
     for (const path of ['/fallback/login', '/sso/key/generate']) {

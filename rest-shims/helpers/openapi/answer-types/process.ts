@@ -5,6 +5,15 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   'allowedAddresses.add': '{ message: string, status: string }',
   'allowedAddresses.delete': '{ message: string, status: string }',
   'allowedAddresses.list': '{ data: string[] | null }',
+  'dashboard.page': {
+    'text/html': 'string',
+  },
+  'dashboard.script': {
+    'text/javascript': 'string',
+  },
+  'dashboard.style': {
+    'text/css': 'string',
+  },
   'guardrails.airlines': '{ airlines: { id: string, match: string, tags: string[] }[] }',
   'guardrails.apply': '{ response_text: string }',
   'guardrails.create': `
@@ -308,9 +317,6 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   },
   'signIn.json': '{ redirect_url: string, token: string }',
   'signIn.page': {
-    'text/html': 'string',
-  },
-  'signIn.welcome': {
     'text/html': 'string',
   },
   'traces.error': `

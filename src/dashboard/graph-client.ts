@@ -1,0 +1,104 @@
+import { createClient } from 'graphql-sse';
+import type { TypedDocumentString } from './generated/graphql.ts';
+
+/** Path of the graph on this origin. */
+const GRAPH = '/graphql';
+/** Entry of the tab's storage with a pasted key. GraphiQL uses the same entry. */
+const KEY_ENTRY = 'lensgate-key';
+const CSRF_COOKIE = 'lensgate_csrf=';
+/** Deadline of a query or mutation, in ms. */
+const DEADLINE_MS = 30_000;
+
+/** A failed request: the message of the graph, or of the network. `signedOut` without an accepted credential. */
+export class GraphError extends Error {
+  readonly signedOut: boolean;
+
+  constructor(message: string, signedOut: boolean) {
+    super(message);
+    this.signedOut = signedOut;
+  }
+}
+
+const pastedKey = (): string => sessionStorage.getItem(KEY_ENTRY) ?? '';
+
+export function pasteKey(key: string): void {
+  if (key === '') sessionStorage.removeItem(KEY_ENTRY);
+  else sessionStorage.setItem(KEY_ENTRY, key);
+}
+
+const csrfToken = (): string =>
+  document.cookie
+    .split('; ')
+    .find((cookie) => cookie.startsWith(CSRF_COOKIE))
+    ?.slice(CSRF_COOKIE.length) ?? '';
+
+/** Headers with the pasted key, or with the CSRF token of the session cookie. */
+function credentialHeaders(): Record<string, string> {
+  const key = pastedKey();
+  if (key !== '') return { authorization: `Bearer ${key}` };
+  const token = csrfToken();
+  return token === '' ? {} : { 'x-csrf-token': token };
+}
+
+export const hasCredential = (): boolean => Object.keys(credentialHeaders()).length > 0;
+
+interface GraphAnswer<Result> {
+  readonly data?: Result | null;
+  readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
+}
+
+/** Runs a query or mutation. Throws a `GraphError`, also for an answer with errors beside its data. */
+export async function request<Result, Variables>(
+  document: TypedDocumentString<Result, Variables>,
+  variables: Variables,
+): Promise<Result> {
+  const response = await fetch(GRAPH, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json', ...credentialHeaders() },
+    body: JSON.stringify({ query: document.toString(), variables }),
+    signal: AbortSignal.timeout(DEADLINE_MS),
+  }).catch((error: unknown) => {
+    throw new GraphError(
+      `The server cannot be reached: ${error instanceof Error ? error.message : String(error)}`,
+      false,
+    );
+  });
+  const answer = (await response.json().catch(() => ({}))) as GraphAnswer<Result>;
+  const [error] = answer.errors ?? [];
+  const signedOut = response.status === 401 || error?.extensions?.code === 'UNAUTHENTICATED';
+  if (error !== undefined) throw new GraphError(error.message, signedOut);
+  if (answer.data === undefined || answer.data === null)
+    throw new GraphError(`The server answered with status ${response.status}.`, signedOut);
+  return answer.data;
+}
+
+const events = createClient({ url: GRAPH, singleConnection: false, headers: credentialHeaders, retryAttempts: 20 });
+
+/** Starts a subscription. Lost connections are opened again. The returned function ends it. */
+export function subscribe<Result, Variables extends Record<string, unknown>>(
+  document: TypedDocumentString<Result, Variables>,
+  variables: Variables,
+  { next, failed }: { readonly next: (result: Result) => void; readonly failed: (message: string) => void },
+): () => void {
+  return events.subscribe<Result>(
+    { query: document.toString(), variables },
+    {
+      next({ data, errors }) {
+        const [error] = errors ?? [];
+        if (error !== undefined) failed(error.message);
+        else if (data !== undefined && data !== null) next(data);
+      },
+      error: (error) => failed(error instanceof Error ? error.message : 'The live connection was lost.'),
+      complete: () => failed('The server ended the live connection.'),
+    },
+  );
+}
+
+/** Ends the session of the browser and forgets the pasted key. */
+export async function signOut(): Promise<void> {
+  const headers = credentialHeaders();
+  const hadKey = pastedKey() !== '';
+  pasteKey('');
+  if (!hadKey)
+    await fetch('/logout', { method: 'POST', headers, signal: AbortSignal.timeout(DEADLINE_MS) }).catch(() => {});
+}

@@ -1,0 +1,136 @@
+import { useState } from 'preact/hooks';
+import { count, dollars, duration, localTime } from '../format.ts';
+import {
+  LiveTracesDocument,
+  type SpanStatus,
+  type TraceFilter,
+  type TraceLineFragment,
+  TracesDocument,
+} from '../generated/graphql.ts';
+import { usePages, useSubscription } from '../hooks.ts';
+import { fieldText } from '../parts/form.ts';
+import { Badge, ListState, MoreButton } from '../parts/status.tsx';
+
+/** Most traces that arrive live and stay on the page. */
+const LIVE_TRACES = 200;
+
+/** Link to a trace. Its ref distinguishes traces with the same id that several keys sent. */
+const traceLink = ({ traceId, traceRef }: TraceLineFragment): string =>
+  `#/traces/${traceId}${traceRef === null ? '' : `/${encodeURIComponent(traceRef)}`}`;
+
+/** Traces, newest first, with filters. New and changed traces appear as they arrive. */
+export function TracesPage() {
+  const [text, setText] = useState('');
+  const [status, setStatus] = useState<SpanStatus | ''>('');
+  const filter: TraceFilter = {
+    internal: false,
+    ...(text === '' ? {} : { text }),
+    ...(status === '' ? {} : { status }),
+  };
+  return (
+    <>
+      <h1>Traces</h1>
+      <form
+        class="tools"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setText(fieldText(event.currentTarget, 'text'));
+        }}
+      >
+        <label>
+          Text <input name="text" type="search" />
+        </label>
+        <label>
+          Status{' '}
+          <select value={status} onChange={({ currentTarget }) => setStatus(currentTarget.value as SpanStatus | '')}>
+            <option value="">any</option>
+            <option value="OK">ok</option>
+            <option value="ERROR">error</option>
+          </select>
+        </label>
+        <button type="submit">Search</button>
+      </form>
+      <TraceList key={JSON.stringify(filter)} filter={filter} />
+    </>
+  );
+}
+
+function TraceList({ filter }: { readonly filter: TraceFilter }) {
+  const { nodes, error, loading, more } = usePages(TracesDocument, { filter }, ({ traces }) => traces);
+  const [live, setLive] = useState<readonly TraceLineFragment[]>([]);
+  const [dropped, setDropped] = useState(0);
+  const interrupted = useSubscription(LiveTracesDocument, { filter }, ({ traceUpdates: { trace, droppedUpdates } }) => {
+    setLive((before) => [trace, ...before.filter(({ id }) => id !== trace.id)].slice(0, LIVE_TRACES));
+    setDropped((before) => before + droppedUpdates);
+  });
+  const liveIds = new Set(live.map(({ id }) => id));
+  const traces = [...live, ...nodes.filter(({ id }) => !liveIds.has(id))];
+  return (
+    <>
+      {interrupted !== null && <p class="quiet">Not live: {interrupted}</p>}
+      {dropped > 0 && (
+        <p class="quiet">{count(dropped)} updates were too fast for this page. Reload it to see all traces.</p>
+      )}
+      <ListState
+        error={error}
+        loading={loading}
+        isEmpty={traces.length === 0}
+        empty="No trace in the last 24 hours. Send a call or an export, and it appears here."
+      />
+      {traces.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Started</th>
+              <th scope="col">Name</th>
+              <th scope="col">Status</th>
+              <th scope="col">Models</th>
+              <th scope="col" class="number">
+                Spans
+              </th>
+              <th scope="col" class="number">
+                Tokens
+              </th>
+              <th scope="col" class="number">
+                Duration
+              </th>
+              <th scope="col" class="number">
+                Cost
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {traces.map((trace) => (
+              <TraceRow key={trace.id} trace={trace} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      <MoreButton more={more} loading={loading} />
+    </>
+  );
+}
+
+function TraceRow({ trace }: { readonly trace: TraceLineFragment }) {
+  const { startedAt, name, traceId, status, errorCount, models, spanCount, durationMs, costUsd, inputPreview } = trace;
+  return (
+    <tr>
+      <td>{localTime(startedAt)}</td>
+      <td title={inputPreview ?? ''}>
+        <a href={traceLink(trace)}>{name ?? traceId}</a>
+      </td>
+      <td>
+        <Badge tone={status === 'ERROR' || errorCount > 0 ? 'bad' : 'good'}>
+          {errorCount > 0 ? `${count(errorCount)} errors` : 'ok'}
+        </Badge>
+      </td>
+      <td>{models.join(', ')}</td>
+      <td class="number">{count(spanCount)}</td>
+      <td class="number">{count(String(BigInt(trace.inputTokens) + BigInt(trace.outputTokens)))}</td>
+      <td class="number">{duration(durationMs)}</td>
+      <td class="number" title={costUsd ?? ''}>
+        {dollars(costUsd)}
+      </td>
+    </tr>
+  );
+}

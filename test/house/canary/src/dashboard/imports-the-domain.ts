@@ -1,0 +1,4 @@
+// Breaks `dashboard`.
+import type { Money } from '../domain/money.ts';
+
+export type Amount = Money;

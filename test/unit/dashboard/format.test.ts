@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { count, dollars, dollarsPerMillion, duration, percent } from '../../../src/dashboard/format.ts';
+
+describe('dollars', () => {
+  it.each([
+    [null, '–'],
+    ['0', '$0.00'],
+    ['0.000000', '$0.00'],
+    ['1234567.891', '$1,234,567.89'],
+    ['12', '$12.00'],
+    ['0.01', '$0.01'],
+    ['0.0123', '$0.01'],
+    ['0.00012345', '$0.000123'],
+    ['0.000000004', '$0.000000004'],
+    ['-2.5', '-$2.50'],
+  ])('%s is %s', (amount, text) => {
+    expect(dollars(amount)).toBe(text);
+  });
+});
+
+describe('dollarsPerMillion', () => {
+  it.each([
+    [null, '–'],
+    ['0', '$0.00'],
+    ['0.0000025', '$2.50'],
+    ['0.000015', '$15.00'],
+    ['0.000000075', '$0.075'],
+    ['0.0012', '$1,200.00'],
+    ['1', '$1,000,000.00'],
+  ])('%s of a token is %s', (price, text) => {
+    expect(dollarsPerMillion(price)).toBe(text);
+  });
+});
+
+it('counts have thousands separators, also beyond the exact integers of a number', () => {
+  expect([count(0), count(999), count(1000), count('9007199254740993')]).toEqual([
+    '0',
+    '999',
+    '1,000',
+    '9,007,199,254,740,993',
+  ]);
+});
+
+it('durations use the unit that fits', () => {
+  expect([duration(0.254), duration(12.4), duration(1234), duration(61_500)]).toEqual([
+    '0.25 ms',
+    '12 ms',
+    '1.2 s',
+    '1 min 1 s',
+  ]);
+});
+
+it('a share is between 0 and 100 percent', () => {
+  expect([percent(1, 4), percent(5, 4), percent(-1, 4), percent(1, 0)]).toEqual([25, 100, 0, 0]);
+});
