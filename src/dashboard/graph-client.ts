@@ -72,15 +72,30 @@ export async function request<Result, Variables>(
   return answer.data;
 }
 
-const events = createClient({ url: GRAPH, singleConnection: false, headers: credentialHeaders, retryAttempts: 20 });
+/** Attempts to open a lost connection again, with growing delays. */
+const RETRY_ATTEMPTS = 20;
+
+interface Subscriber<Result> {
+  /** The connection is open, at first or again. Updates before this moment may be missing. */
+  readonly opened: () => void;
+  readonly next: (result: Result) => void;
+  readonly failed: (message: string) => void;
+}
 
 /** Starts a subscription. Lost connections are opened again. The returned function ends it. */
 export function subscribe<Result, Variables extends Record<string, unknown>>(
   document: TypedDocumentString<Result, Variables>,
   variables: Variables,
-  { next, failed }: { readonly next: (result: Result) => void; readonly failed: (message: string) => void },
+  { opened, next, failed }: Subscriber<Result>,
 ): () => void {
-  return events.subscribe<Result>(
+  const client = createClient({
+    url: GRAPH,
+    singleConnection: false,
+    headers: credentialHeaders,
+    retryAttempts: RETRY_ATTEMPTS,
+    on: { connected: opened },
+  });
+  return client.subscribe<Result>(
     { query: document.toString(), variables },
     {
       next({ data, errors }) {

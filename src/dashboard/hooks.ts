@@ -99,26 +99,30 @@ export function usePages<Result, Variables extends { after?: string | null | und
   };
 }
 
-/** Runs a subscription while the component is mounted. Returns the reason why it is interrupted, else null. */
+/** State of a live connection: before it opens, open, or the reason why it is interrupted. */
+export type LiveState = 'connecting' | 'live' | { readonly interrupted: string };
+
+/** Runs a subscription while the component is mounted. `opened` reads again what was missed before the connection. */
 export function useSubscription<Result, Variables extends Record<string, unknown>>(
   document: TypedDocumentString<Result, Variables>,
   variables: Variables,
-  next: (result: Result) => void,
-): string | null {
-  const [interrupted, setInterrupted] = useState<string | null>(null);
-  const handler = useRef(next);
-  handler.current = next;
+  handlers: { readonly opened: () => void; readonly next: (result: Result) => void },
+): LiveState {
+  const [state, setState] = useState<LiveState>('connecting');
+  const current = useRef(handlers);
+  current.current = handlers;
   const text = JSON.stringify(variables);
   useEffect(
     () =>
       subscribe(document, JSON.parse(text) as Variables, {
-        next(result) {
-          setInterrupted(null);
-          handler.current(result);
+        opened() {
+          setState('live');
+          current.current.opened();
         },
-        failed: setInterrupted,
+        next: (result) => current.current.next(result),
+        failed: (reason) => setState({ interrupted: reason }),
       }),
     [document, text],
   );
-  return interrupted;
+  return state;
 }

@@ -62,10 +62,11 @@ describe.skipIf(missing)('the dashboard in a browser without a network', () => {
   });
   it('the overview shows calls by day, model and route, and a new call without a reload', async () => {
     const calls = page
-      .locator('section', { has: page.getByRole('heading', { name: 'Recent calls' }) })
+      .locator('section', { has: page.getByRole('heading', { name: /^Recent calls/ }) })
       .locator('tbody tr');
     await calls.first().waitFor();
     expect(await calls.count()).toBe(1);
+    await page.getByText('live', { exact: true }).waitFor();
     expect((await chat('A live call')).status).toBe(200);
     await expect.poll(() => calls.count(), { timeout: 10_000 }).toBe(2);
     await page.getByRole('button', { name: 'Refresh' }).click();
@@ -75,7 +76,7 @@ describe.skipIf(missing)('the dashboard in a browser without a network', () => {
 
   it('a trace appears when its export arrives, and its spans show their content', async () => {
     await go('Traces');
-    await page.getByRole('link', { name: /./ }).first().waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
     const spans = [
       otlpSpan('a', 0, 2_000, {}, { name: 'plan the trip' }),
       otlpSpan('b', 100, 500, {}, { name: 'look up trains', parentSpanId: 'a'.repeat(16) }),
@@ -141,6 +142,28 @@ describe.skipIf(missing)('the dashboard in a browser without a network', () => {
     await visitor.getByRole('button', { name: 'Sign out' }).click();
     await visitor.getByRole('button', { name: 'Use key' }).waitFor();
     expect((await visitor.context().cookies()).filter(({ name }) => name.startsWith('lensgate_'))).toEqual([]);
+    await visitor.context().close();
+  });
+
+  it('a key of a user shows the calls of that user, counted by endpoint', async () => {
+    const generated = (await (await post('/key/generate', { user_id: 'ada', models: ['demo'] })).json()) as {
+      key: string;
+    };
+    const call = { model: 'demo', messages: [{ role: 'user', content: 'Mine' }] };
+    expect((await post('/v1/chat/completions', call, generated.key)).status).toBe(200);
+    const visitor = await openPage();
+    await visitor.goto(`${app.url}/ui`);
+    await useKey(visitor, generated.key);
+    const byEndpoint = visitor.getByRole('table', { name: 'Calls by endpoint (top 15)' });
+    await expect
+      .poll(
+        async () => {
+          await visitor.getByRole('button', { name: 'Refresh' }).click();
+          return byEndpoint.getByRole('row').last().textContent();
+        },
+        { timeout: 10_000 },
+      )
+      .toBe('/chat/completions10');
     await visitor.context().close();
   });
 

@@ -10,7 +10,7 @@ import {
 } from '../generated/graphql.ts';
 import { useQuery, useSubscription } from '../hooks.ts';
 import { type Bar, Bars } from '../parts/bars.tsx';
-import { Badge, ListState } from '../parts/status.tsx';
+import { Badge, ListState, LiveBadge } from '../parts/status.tsx';
 
 const RANGES = [1, 7, 30] as const;
 const DAY_MS = 86_400_000;
@@ -166,17 +166,23 @@ function Routes({
 }
 
 function RecentCalls() {
-  const { data, error, loading } = useQuery(RecentCallsDocument, {});
+  const { data, error, loading, reload } = useQuery(RecentCallsDocument, {});
   const [live, setLive] = useState<readonly CallFragment[]>([]);
-  const interrupted = useSubscription(LiveCallsDocument, {}, ({ spendUpdates }) =>
-    setLive((before) => [spendUpdates.row, ...before].slice(0, RECENT_CALLS)),
+  const state = useSubscription(
+    LiveCallsDocument,
+    {},
+    {
+      opened: reload,
+      next: ({ spendUpdates }) => setLive((before) => [spendUpdates.row, ...before].slice(0, RECENT_CALLS)),
+    },
   );
   const stored = (data?.spendRows?.nodes ?? []).filter(({ id }) => !live.some((call) => call.id === id));
   const calls = [...live, ...stored].slice(0, RECENT_CALLS);
   return (
     <section>
-      <h2>Recent calls</h2>
-      {interrupted !== null && <p class="quiet">Not live: {interrupted}</p>}
+      <h2>
+        Recent calls <LiveBadge state={state} />
+      </h2>
       <ListState error={error} loading={loading} isEmpty={calls.length === 0} empty="No call yet." />
       {calls.length > 0 && (
         <table>

@@ -9,7 +9,7 @@ import {
 } from '../generated/graphql.ts';
 import { usePages, useSubscription } from '../hooks.ts';
 import { fieldText } from '../parts/form.ts';
-import { Badge, ListState, MoreButton } from '../parts/status.tsx';
+import { Badge, ListState, LiveBadge, MoreButton } from '../parts/status.tsx';
 
 /** Most traces that arrive live and stay on the page. */
 const LIVE_TRACES = 200;
@@ -56,18 +56,27 @@ export function TracesPage() {
 }
 
 function TraceList({ filter }: { readonly filter: TraceFilter }) {
-  const { nodes, error, loading, more } = usePages(TracesDocument, { filter }, ({ traces }) => traces);
+  const { nodes, error, loading, more, reload } = usePages(TracesDocument, { filter }, ({ traces }) => traces);
   const [live, setLive] = useState<readonly TraceLineFragment[]>([]);
   const [dropped, setDropped] = useState(0);
-  const interrupted = useSubscription(LiveTracesDocument, { filter }, ({ traceUpdates: { trace, droppedUpdates } }) => {
-    setLive((before) => [trace, ...before.filter(({ id }) => id !== trace.id)].slice(0, LIVE_TRACES));
-    setDropped((before) => before + droppedUpdates);
-  });
+  const state = useSubscription(
+    LiveTracesDocument,
+    { filter },
+    {
+      opened: reload,
+      next({ traceUpdates: { trace, droppedUpdates } }) {
+        setLive((before) => [trace, ...before.filter(({ id }) => id !== trace.id)].slice(0, LIVE_TRACES));
+        setDropped((before) => before + droppedUpdates);
+      },
+    },
+  );
   const liveIds = new Set(live.map(({ id }) => id));
   const traces = [...live, ...nodes.filter(({ id }) => !liveIds.has(id))];
   return (
     <>
-      {interrupted !== null && <p class="quiet">Not live: {interrupted}</p>}
+      <p>
+        <LiveBadge state={state} />
+      </p>
       {dropped > 0 && (
         <p class="quiet">{count(dropped)} updates were too fast for this page. Reload it to see all traces.</p>
       )}

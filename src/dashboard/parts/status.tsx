@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import type { LiveState } from '../hooks.ts';
 
 /** The state of a list: an error, the first load, or no rows. */
 export function ListState({
@@ -42,4 +43,11 @@ export function Badge({
   readonly children: ComponentChildren;
 }) {
   return <span class={`badge ${tone}`}>{children}</span>;
+}
+
+/** Whether a list is live, and why not. */
+export function LiveBadge({ state }: { readonly state: LiveState }) {
+  if (state === 'connecting') return <Badge tone="plain">connecting</Badge>;
+  if (state === 'live') return <Badge tone="good">live</Badge>;
+  return <Badge tone="bad">not live: {state.interrupted}</Badge>;
 }
