@@ -1,3 +1,4 @@
+import type { CacheServer } from '../../domain/response-cache/cache-settings.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { SettingValues } from './table.ts';
 
@@ -17,9 +18,22 @@ interface Server {
   readonly password: Secret | null;
 }
 
+/** The Redis server of the process, for a cache of answers without its own; null for none. */
+export function defaultCacheServerOf(values: SettingValues): CacheServer | null {
+  const url = serverUrlOf(values);
+  return url === null ? null : { url: new Secret(url), prefix: values.redisNamespace };
+}
+
 /** Shared budgets and limits, with the Redis server of the Redis settings, else of the cache settings. */
 export function sharingOf(values: SettingValues): SharingSettings {
-  const { redisUsername: username, redisPassword: password, redisNamespace: namespace, redisSsl: isSecure } = values;
+  const url = serverUrlOf(values);
+  const isOn = values.sharedLimits === 'auto';
+  return { isOn, redis: isOn && url !== null ? { url: new Secret(url), namespace: values.redisNamespace } : null };
+}
+
+/** Address of the server of the Redis settings, else of the cache settings; null for none. */
+function serverUrlOf(values: SettingValues): string | null {
+  const { redisUsername: username, redisPassword: password, redisSsl: isSecure } = values;
   const redisServer: Server = {
     url: values.redisUrl,
     host: values.redisHost,
@@ -35,12 +49,11 @@ export function sharingOf(values: SettingValues): SharingSettings {
     password: values.cachePassword ?? password,
   };
   const cacheUrl = values.cacheType === 'redis' ? addressOf(cacheServer, isSecure) : null;
-  const url = addressOf(redisServer, isSecure) ?? cacheUrl;
-  const isOn = values.sharedLimits === 'auto';
-  return { isOn, redis: isOn && url !== null ? { url: new Secret(url), namespace } : null };
+  return addressOf(redisServer, isSecure) ?? cacheUrl;
 }
 
-function addressOf({ url, host, port, username, password }: Server, isSecure: boolean): string | null {
+/** Address of a server; null where neither URL nor host is set. */
+export function addressOf({ url, host, port, username, password }: Server, isSecure: boolean): string | null {
   if (url !== null) return url;
   if (host === null) return null;
   const user = encodeURIComponent(username ?? '');
