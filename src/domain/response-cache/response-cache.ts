@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { CacheSettings, CacheType } from './cache-settings.ts';
 
 /** Stores encoded answers by key. */
@@ -72,8 +73,8 @@ export interface ResponseCache extends AnswerCache {
   flush(): Promise<number>;
   /** Throws Unavailable also where the cache is not in Redis. */
   serverInfo(): Promise<CacheServerInfo>;
-  /** Connects to a server and pings it. Throws Unavailable. */
-  testServer(server: NonNullable<CacheSettings['server']>): Promise<void>;
+  /** Connects to the server of these settings and pings it. Throws InvalidInput without a server, and Unavailable. */
+  testServer(settings: JsonObject): Promise<void>;
 }
 
 /** Message of every failure without a cache. */

@@ -6,8 +6,9 @@ import {
   NO_CACHE,
   type ResponseCache,
 } from '../../domain/response-cache/response-cache.ts';
+import type { JsonObject } from '../../domain/json-object.ts';
 import { sameValue } from '../../domain/catalog/same-value.ts';
-import { Unavailable } from '../../domain/errors.ts';
+import { InvalidInput, Unavailable } from '../../domain/errors.ts';
 import { withDeadline } from '../../domain/with-deadline.ts';
 import type { RedisConnection } from '../admission/redis/redis-client.ts';
 import { createMemoryBackend } from './memory-backend.ts';
@@ -27,6 +28,8 @@ const MAX_WRITING_BYTES = 32 * 1024 * 1024;
 interface CacheOptions {
   /** Connects to a server. Rejects with Unavailable when the client is not installed. */
   readonly connect: (server: CacheServer) => Promise<RedisConnection>;
+  /** The server of settings as they are stored; null for none. */
+  readonly serverOf: (settings: JsonObject) => CacheServer | null;
   readonly nowMs: () => number;
   /** Reports the first failure after a success, and the first success after a failure (null). */
   readonly changed: (failure: unknown) => void;
@@ -168,7 +171,12 @@ class AnswerStore implements ConfiguredCache {
     return this.#command(() => redis.serverInfo());
   }
 
-  async testServer(server: CacheServer): Promise<void> {
+  async testServer(settings: JsonObject): Promise<void> {
+    const server = this.#options.serverOf(settings);
+    if (server === null) {
+      const message = 'Set `host` or `url` of one Redis server. Clusters and sentinels are not supported.';
+      throw new InvalidInput(message, [{ path: ['body', 'host'], rule: 'missing', message }]);
+    }
     const connection = await this.#options.connect(server);
     try {
       await this.#command(() => connection.ping());

@@ -9,19 +9,21 @@ import {
 import { isJsonObject } from '../../domain/json-object.ts';
 import { Secret } from '../../domain/secret.ts';
 import { valuesOfGroup } from '../../domain/settings/group-values.ts';
-import { type DeclaredConfig, type StoredSections, settingViewOf } from '../../domain/settings/ownership.ts';
+import {
+  type DeclaredConfig,
+  isDeclared,
+  type StoredSections,
+  settingViewOf,
+} from '../../domain/settings/ownership.ts';
 import type { SectionContent } from '../../domain/settings/stored-section.ts';
 import type { Setting, ValueOf } from './setting.ts';
-import { addressOf } from './sharing.ts';
+import { addressOf, type CacheServerDefaults } from './sharing.ts';
 import { RESPONSE_CACHE_SETTINGS } from './table/response-cache.ts';
 
 type Rows = typeof RESPONSE_CACHE_SETTINGS;
 type CacheValues = { readonly [Name in keyof Rows]: ValueOf<Rows[Name]> };
 
 const PARAMS = 'cache_params';
-
-/** The server of the process, for a cache without its own. */
-export type DefaultCacheServer = CacheServer | null;
 
 /**
  * Settings of the cache of answers, from the file and from stored settings; null where it is off. A stored value of a
@@ -30,14 +32,16 @@ export type DefaultCacheServer = CacheServer | null;
 export function cacheSettingsIn(
   config: DeclaredConfig,
   stored: StoredSections,
-  defaultServer: DefaultCacheServer,
+  defaults: CacheServerDefaults | null,
 ): CacheSettings | null {
   const effective = (name: string): unknown => settingViewOf(config, stored, 'litellm_settings', name).effectiveValue;
   const sent = effective(PARAMS);
   const group = valuesOfGroup('cache', config, stored);
-  const params: SectionContent = { ...group, ...(isJsonObject(sent) ? sent : {}) };
+  // Stored settings never complete those of the file, so that its password is not sent to a stored host.
+  const params: SectionContent = isJsonObject(sent) ? sent : group;
   const values = valuesOf((row) => (row === PARAMS ? params : effective(row)));
-  const own = serverOf(params, defaultServer);
+  const isOfFile = isDeclared(config, 'litellm_settings', PARAMS);
+  const own = serverOf(params, isOfFile ? defaults : withoutLogin(defaults));
   const isStored = !isJsonObject(sent) && ('host' in group || 'url' in group);
   if (!(values.cache ?? isStored)) return null;
   const type = typeOf(params, own !== null);
@@ -49,7 +53,7 @@ export function cacheSettingsIn(
     ttlSeconds: ttlOf(type, values, params),
     callTypes: callTypesOf(values.cacheCallTypes),
     maxMessages: params['max_messages'] === null ? null : values.cacheMaxMessages,
-    server: type === 'redis' ? (own ?? defaultServer) : null,
+    server: type === 'redis' ? (own ?? defaults?.server ?? null) : null,
   };
 }
 
@@ -80,25 +84,31 @@ function ttlOf(type: CacheType, values: CacheValues, { ttl }: SectionContent): n
   return general ?? ofType ?? DEFAULT_TTL_SECONDS[type];
 }
 
-/** The server that cache settings name; null for none. */
-export function serverOf(params: SectionContent, defaultServer: DefaultCacheServer): CacheServer | null {
-  const port = Number(params['port'] ?? 6379);
+/** The same without user and password, for a server that a request names: it must not get them. */
+export const withoutLogin = (defaults: CacheServerDefaults | null): CacheServerDefaults | null =>
+  defaults && { ...defaults, username: null, password: null };
+
+/** The server that cache settings name; null for none, and for a cluster. */
+export function serverOf(params: SectionContent, defaults: CacheServerDefaults | null): CacheServer | null {
+  if ((params['redis_type'] ?? 'node') !== 'node') return null;
   const password = textOf(params['password']);
   const address = addressOf(
     {
       url: textOf(params['url']),
       host: textOf(params['host']),
-      port: Number.isInteger(port) && port > 0 && port < 65_536 ? port : 6379,
-      username: textOf(params['username']),
-      password: password === null ? null : new Secret(password),
+      port: wholeNumber(params['port'], 65_535) ?? 6379,
+      username: textOf(params['username']) ?? defaults?.username ?? null,
+      password: password === null ? (defaults?.password ?? null) : new Secret(password),
+      database: wholeNumber(params['db'], 65_535),
     },
-    params['ssl'] === true,
+    typeof params['ssl'] === 'boolean' ? params['ssl'] : (defaults?.isSecure ?? false),
   );
   if (address === null) return null;
-  const db = params['db'];
-  const isDatabase = typeof db === 'number' && Number.isInteger(db) && db >= 0 && textOf(params['url']) === null;
-  return {
-    url: new Secret(isDatabase ? `${address}/${db}` : address),
-    prefix: textOf(params['namespace']) ?? defaultServer?.prefix ?? 'lensgate',
-  };
+  return { url: new Secret(address), prefix: textOf(params['namespace']) ?? defaults?.prefix ?? 'lensgate' };
+}
+
+/** A whole number from 0, also as text; null for other values. */
+function wholeNumber(value: unknown, most: number): number | null {
+  const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= most ? number : null;
 }

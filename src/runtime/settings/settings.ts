@@ -10,7 +10,6 @@ import { type Usd, usdFrom } from '../../domain/money.ts';
 import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
 import type { ParamReader } from '../../domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
-import type { CacheServer } from '../../domain/response-cache/cache-settings.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
 import type { FileLimits } from '../../domain/upstream-objects/file-limits.ts';
@@ -35,7 +34,7 @@ import { readPassThrough } from './pass-through.ts';
 import { type EnvironmentAccount, readProviderAccounts } from './provider-accounts.ts';
 import { type ConfigReader, createConfigReader } from './reload.ts';
 import { type LensWorkSettings, lensWorkOf } from './lens.ts';
-import { defaultCacheServerOf, type SharingSettings, sharingOf } from './sharing.ts';
+import { type CacheServerDefaults, cacheServerDefaultsOf, type SharingSettings, sharingOf } from './sharing.ts';
 import { type SignInSettings, signInOf } from './sign-in.ts';
 import { type StoreSwitches, storeSwitchesOf } from './store-switches.ts';
 import type { SettingValues } from './table.ts';
@@ -124,8 +123,7 @@ export interface Settings extends FileTargets {
   readonly keyHeader: string | null;
   readonly callers: CallerSettings;
   readonly sharing: SharingSettings;
-  /** Redis server of a cache of answers that names none; null for none. */
-  readonly cacheServer: CacheServer | null;
+  readonly cacheServer: CacheServerDefaults;
   /** Rules for creating and changing keys. */
   readonly keyRules: KeyRules;
   /** Ids of teams that users may join by themselves. */
@@ -311,7 +309,7 @@ function settingsOf(values: SettingValues) {
     budgetAlertUrl: values.budgetAlertUrl,
     budgetErrorKind: BUDGET_ERROR_KINDS[values.budgetStatus],
     sharing: sharingOf(values),
-    cacheServer: defaultCacheServerOf(values),
+    cacheServer: cacheServerDefaultsOf(values),
     keyHeader: values.keyHeader?.toLowerCase() ?? null,
     callers: callersOf(values),
     availableTeams: values.availableTeams,

@@ -10,18 +10,28 @@ export interface SharingSettings {
   readonly redis: { readonly url: Secret; readonly namespace: string } | null;
 }
 
-interface Server {
+/** A Redis server by its address or its parts. */
+export interface Server {
   readonly url: string | null;
   readonly host: string | null;
   readonly port: number;
   readonly username: string | null;
   readonly password: Secret | null;
+  /** Number of its database; absent for the first. */
+  readonly database?: number | null;
 }
 
-/** The Redis server of the process, for a cache of answers without its own; null for none. */
-export function defaultCacheServerOf(values: SettingValues): CacheServer | null {
+/** What the process knows about Redis, for a cache of answers that lacks it. */
+export interface CacheServerDefaults extends Pick<Server, 'username' | 'password'> {
+  readonly server: CacheServer | null;
+  readonly isSecure: boolean;
+  readonly prefix: string;
+}
+
+export function cacheServerDefaultsOf(values: SettingValues): CacheServerDefaults {
+  const { redisUsername: username, redisPassword: password, redisSsl: isSecure, redisNamespace: prefix } = values;
   const url = serverUrlOf(values);
-  return url === null ? null : { url: new Secret(url), prefix: values.redisNamespace };
+  return { server: url === null ? null : { url: new Secret(url), prefix }, username, password, isSecure, prefix };
 }
 
 /** Shared budgets and limits, with the Redis server of the Redis settings, else of the cache settings. */
@@ -45,7 +55,8 @@ function serverUrlOf(values: SettingValues): string | null {
     url: values.cacheUrl,
     host: values.cacheHost,
     port: values.cachePort,
-    username,
+    username: values.cacheUsername ?? username,
+    database: values.cacheDatabase,
     password: values.cachePassword ?? password,
   };
   const cacheUrl = values.cacheType === 'redis' ? addressOf(cacheServer, isSecure) : null;
@@ -53,12 +64,16 @@ function serverUrlOf(values: SettingValues): string | null {
 }
 
 /** Address of a server; null where neither URL nor host is set. */
-export function addressOf({ url, host, port, username, password }: Server, isSecure: boolean): string | null {
+export function addressOf(
+  { url, host, port, username, password, database = null }: Server,
+  isSecure: boolean,
+): string | null {
   if (url !== null) return url;
   if (host === null) return null;
   const user = encodeURIComponent(username ?? '');
   const secret = password === null ? '' : `:${encodeURIComponent(password.reveal())}`;
   const login = user + secret === '' ? '' : `${user}${secret}@`;
   const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
-  return `${isSecure ? 'rediss' : 'redis'}://${login}${name}:${port}`;
+  const path = database === null ? '' : `/${database}`;
+  return `${isSecure ? 'rediss' : 'redis'}://${login}${name}:${port}${path}`;
 }

@@ -23,7 +23,8 @@ import {
 } from '../../domain/settings/ownership.ts';
 import type { CacheSettings } from '../../domain/response-cache/cache-settings.ts';
 import type { SettingsStore } from '../../domain/settings/stored-section.ts';
-import { cacheSettingsIn, type DefaultCacheServer } from '../settings/response-cache.ts';
+import { cacheSettingsIn } from '../settings/response-cache.ts';
+import type { CacheServerDefaults } from '../settings/sharing.ts';
 import { changesRouting, routingIn } from '../settings/routing.ts';
 import { storedValueFaults } from '../settings/stored-values.ts';
 import { isAmong, proxyFault } from '../network/client-network.ts';
@@ -65,8 +66,8 @@ export function createConfiguration({
   cacheServer = null,
 }: {
   readonly declared: DeclaredConfig;
-  /** Server of a cache of answers that names none. */
-  readonly cacheServer?: DefaultCacheServer;
+  /** What a cache of answers that names no server uses. */
+  readonly cacheServer?: CacheServerDefaults | null;
   readonly store: SettingsStore;
   readonly storesModels: boolean;
 }): RunningConfiguration {
@@ -138,7 +139,7 @@ export function createConfiguration({
 }
 
 /** Values of settings that are read at each change, and not at each use. */
-const valuesIn = (config: DeclaredConfig, stored: StoredSections, cacheServer: DefaultCacheServer) => ({
+const valuesIn = (config: DeclaredConfig, stored: StoredSections, cacheServer: CacheServerDefaults | null) => ({
   responseCache: cacheSettingsIn(config, stored, cacheServer),
   allowedAddresses: allowedList(config, stored),
   costAdjustments: adjustmentsOf(config, stored),

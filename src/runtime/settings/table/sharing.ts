@@ -80,6 +80,18 @@ export const SHARING_SETTINGS = {
     description: 'Host of the server of `cache_params`, where `url` is not set.',
   }),
   cachePort: port([], 'litellm_settings.cache_params.port', 'Port of the server of `cache_params`.'),
+  cacheUsername: setting({
+    kind: text('name'),
+    default: null,
+    file: 'litellm_settings.cache_params.username',
+    description: 'User at the server of `cache_params`. Without it, `REDIS_USERNAME` is used.',
+  }),
+  cacheDatabase: setting({
+    kind: integer(0, 65_535),
+    default: null,
+    file: 'litellm_settings.cache_params.db',
+    description: 'Number of the database at the server of `cache_params`. Ignored where the server is set by a URL.',
+  }),
   cachePassword: setting({
     kind: secret(''),
     default: null,
