@@ -50,7 +50,7 @@ export const clearCache = operation({
   ): Promise<number> => (keys === null ? platform.responseCache.flush() : platform.responseCache.delete(keys)),
 });
 
-/** Connects to the Redis server of these settings and pings it. Throws InvalidInput without a server, and Unavailable. */
+/** Connects to a Redis server and pings it. Throws InvalidInput for settings without a server, and Unavailable. */
 export const testCacheServer = operation({
   name: 'testCacheServer',
   access: tenantAdmin,

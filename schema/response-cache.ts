@@ -1,5 +1,6 @@
 import { clearCache, getResponseCache } from '../resolvers/response-cache.ts';
 import type { CacheStatus } from '../src/domain/response-cache/response-cache.ts';
+import { Unavailable } from '../src/domain/errors.ts';
 import { builder } from './base/builder.ts';
 
 const ResponseCacheType = builder.objectRef<CacheStatus>('ResponseCache').implement({
@@ -74,15 +75,36 @@ builder.queryField('responseCache', (t) =>
   }),
 );
 
+const ClearedCacheType = builder.objectRef<{ readonly removed: number }>('ClearedResponseCache').implement({
+  description: 'A cache of answers after a removal.',
+  fields: (t) => ({
+    removed: t.exposeFloat('removed', { description: 'Number of answers that were removed.' }),
+  }),
+});
+
+const ClearInput = builder.inputType('ClearResponseCacheInput', {
+  description: 'The answers to remove.',
+  fields: (t) => ({
+    keys: t.stringList({
+      description: 'Keys of the answers, as the header `x-litellm-cache-key` shows them. Null removes all answers.',
+    }),
+  }),
+});
+
 builder.mutationField('clearResponseCache', (t) =>
-  t.int({
-    description:
-      'Removes cached answers, and returns their number. For proxy administrators. An error of the code `UNAVAILABLE` without a cache, and when its server does not answer.',
-    args: {
-      keys: t.arg.stringList({
-        description: 'Keys of the answers, as the header `x-litellm-cache-key` shows them. Null removes all answers.',
-      }),
+  t.field({
+    type: ClearedCacheType,
+    description: 'Removes cached answers. Other data of their server stays. For proxy administrators.',
+    args: { input: t.arg({ type: ClearInput, required: true, description: 'The answers.' }) },
+    errors: {
+      types: [Unavailable],
+      union: {
+        name: 'ClearResponseCacheResult',
+        description: 'The removed answers, or why none was removed: there is no cache, or it does not answer.',
+      },
     },
-    resolve: (_root, { keys }, { scope }) => clearCache(scope, { keys: keys ?? null }),
+    resolve: async (_root, { input }, { scope }) => ({
+      removed: await clearCache(scope, { keys: input.keys ?? null }),
+    }),
   }),
 );

@@ -9,7 +9,7 @@ import type { Form } from '../inference/form.ts';
 import type { BilledQuantity } from '../inference/billed-quantity.ts';
 import type { Retries } from '../inference/retries.ts';
 import type { Usd } from '../money.ts';
-import type { CacheControls } from '../response-cache/cache-controls.ts';
+import type { CacheControls } from '../response-cache/cache-use.ts';
 import type { Secret } from '../secret.ts';
 import type { Usage } from './usage.ts';
 

@@ -166,8 +166,7 @@ function responseIdOf({ callId, outcome, startedAt }: ClosedCall): string | null
 }
 
 /**
- * A spend row with the budget windows, the cache key and the guardrail runs of its call; the same object for a call
- * with none of them.
+ * A spend row with budget windows, cache key and guardrail runs of its call. The same object for a call with none.
  */
 function withExtras(spend: SpendRow, { windows, guard, outcome }: ClosedCall): SpendRow {
   const cacheHitKey = outcome?.cacheHitKey;
