@@ -7,7 +7,6 @@ import {
   type ResponseCache,
 } from '../../domain/response-cache/response-cache.ts';
 import type { JsonObject } from '../../domain/json-object.ts';
-import { sameValue } from '../../domain/catalog/same-value.ts';
 import { InvalidInput, Unavailable } from '../../domain/errors.ts';
 import { withDeadline } from '../../domain/with-deadline.ts';
 import type { RedisConnection } from '../admission/redis/redis-client.ts';
@@ -37,7 +36,7 @@ interface CacheOptions {
 
 /** A cache whose settings can be replaced. */
 export interface ConfiguredCache extends ResponseCache {
-  /** Applies settings; null turns the cache off. Equal settings keep the entries in memory. */
+  /** Applies settings; null turns the cache off. Entries stay where type and server are unchanged. */
   configure(settings: CacheSettings | null): void;
   close(): void;
 }
@@ -48,11 +47,10 @@ export function createResponseCache(options: CacheOptions): ConfiguredCache {
 
 /** The place of answers that follows from settings. */
 interface Place {
-  readonly settings: CacheSettings;
+  settings: CacheSettings;
   /** Null until the connection is open, and without a server. */
   backend: CacheBackend | null;
   redis: RedisBackend | null;
-  connection: RedisConnection | null;
   isClosed: boolean;
 }
 
@@ -77,13 +75,14 @@ class AnswerStore implements ConfiguredCache {
   }
 
   configure(settings: CacheSettings | null): void {
-    const before = this.#place?.settings ?? null;
-    if (sameSettings(before, settings)) return;
-    const keepsMemory = before?.type === 'local' && settings?.type === 'local';
-    const kept = keepsMemory ? (this.#place?.backend ?? null) : null;
-    if (kept === null) this.#closePlace();
+    const place = this.#place;
+    if (place !== null && settings !== null && isSamePlace(place.settings, settings)) {
+      place.settings = settings;
+      return;
+    }
+    this.#closePlace();
     this.#pausedUntilMs = 0;
-    this.#place = settings === null ? null : this.#open(settings, kept);
+    this.#place = settings === null ? null : this.#open(settings);
   }
 
   close(): void {
@@ -185,9 +184,9 @@ class AnswerStore implements ConfiguredCache {
     }
   }
 
-  #open(settings: CacheSettings, kept: CacheBackend | null): Place {
-    const backend = settings.type === 'local' ? (kept ?? createMemoryBackend(this.#options.nowMs)) : null;
-    const place: Place = { settings, backend, redis: null, connection: null, isClosed: false };
+  #open(settings: CacheSettings): Place {
+    const backend = settings.type === 'local' ? createMemoryBackend(this.#options.nowMs) : null;
+    const place: Place = { settings, backend, redis: null, isClosed: false };
     if (settings.server !== null) void this.#connect(place, settings.server);
     else if (settings.type === 'redis')
       this.#options.changed(
@@ -275,13 +274,8 @@ function noAnswer(): never {
   throw new Error('The cache of answers did not answer in time.');
 }
 
-/** Whether settings are equal, with their secrets. */
-function sameSettings(one: CacheSettings | null, other: CacheSettings | null): boolean {
-  const comparable = (settings: CacheSettings | null) =>
-    settings && {
-      ...settings,
-      callTypes: [...settings.callTypes].toSorted(),
-      server: settings.server && { ...settings.server, url: settings.server.url.reveal() },
-    };
-  return sameValue(comparable(one), comparable(other));
-}
+/** Whether two settings have the same type and server. */
+const isSamePlace = (one: CacheSettings, other: CacheSettings): boolean =>
+  one.type === other.type &&
+  one.server?.url.reveal() === other.server?.url.reveal() &&
+  one.server?.prefix === other.server?.prefix;

@@ -109,9 +109,17 @@ describe('what a key depends on', () => {
     expect(cached.calls()).toBe(before + 2);
   });
 
+  it('a request that is nested deep is answered, but not cached', async () => {
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    const body = `{"model":"chat","messages":${JSON.stringify(messages(newText()))},"extra":${deep}}`;
+    const response = await cached.app.call('POST', CHAT, body);
+    expect(response.status).toBeLessThan(500);
+    expect(response.headers.get('x-litellm-cache-key')).toBeNull();
+  });
+
   it.each([
     ['five messages', { messages: Array.from({ length: 5 }, () => ({ role: 'user', content: 'x' })) }],
-    ['own credentials of the caller', { mock_response: 'hi' }],
+    ['a mock answer', { mock_response: 'hi' }],
   ])('%s: not cached', async (_name, members) => {
     const { first, second } = await askTwice(CHAT, chat(newText(), members));
     expect([first.status, second.status]).toEqual([200, 200]);
