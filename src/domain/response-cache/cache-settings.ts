@@ -6,7 +6,7 @@ export type CacheType = (typeof CACHE_TYPES)[number];
 
 /** Whether calls use the cache without a request for it. */
 export const CACHE_MODES = ['default_on', 'default_off'] as const;
-export type CacheMode = (typeof CACHE_MODES)[number];
+type CacheMode = (typeof CACHE_MODES)[number];
 
 /** Which callers share entries: those of a team, those of one key, or all. */
 export const CACHE_SCOPES = ['team', 'key', 'all'] as const;

@@ -1,13 +1,13 @@
 import type { CacheBackend, CacheSize } from '../../domain/response-cache/response-cache.ts';
 
 /** Limits of the entries in memory. */
-export interface MemoryLimits {
+interface MemoryLimits {
   readonly entries: number;
   readonly bytes: number;
 }
 
 /** Limits of one process. */
-export const MEMORY_LIMITS: MemoryLimits = { entries: 10_000, bytes: 64 * 1024 * 1024 };
+const MEMORY_LIMITS: MemoryLimits = { entries: 10_000, bytes: 64 * 1024 * 1024 };
 
 /** Memory of an entry besides its key and value, in bytes. */
 const ENTRY_BYTES = 256;

@@ -11,7 +11,7 @@ export interface SharingSettings {
 }
 
 /** A Redis server by its address or its parts. */
-export interface Server {
+interface Server {
   readonly url: string | null;
   readonly host: string | null;
   readonly port: number;
