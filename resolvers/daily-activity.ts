@@ -7,10 +7,11 @@ import {
   type KeySums,
   byUncachedTokens,
   sumsByKey,
+  withoutHits,
   withShownKeys,
 } from '../src/domain/spend/daily-activity.ts';
 import type { Period } from '../src/domain/spend/report-dates.ts';
-import type { SpendField, SpendGroup } from '../src/domain/spend/spend-reports.ts';
+import type { SpendField, SpendFilter, SpendGroup } from '../src/domain/spend/spend-reports.ts';
 import { activityFilter, type ActivityNames, activityNames, type EntityQuery } from './operation/activity-view.ts';
 import { operation } from './operation/operation.ts';
 import type { ActivityPlatform } from './operation/platform.ts';
@@ -135,7 +136,7 @@ export const readActivityKeys = operation({
     const filter = await activityFilter(scope, query);
     await records.readable();
     const byCost = sumsByKey(await stores.spendReports.groups({ filter, by: ['key'], limit: MAX_GROUPS }));
-    const all = order === 'cost' ? byCost : byUncachedTokens(byCost);
+    const all = order === 'cost' ? byCost : byUncachedTokens(withoutHits(byCost, await hitsOf(scope, filter)));
     const namesOf = (keys: readonly KeySums[]) =>
       activityNames(scope, entity, { hashes: keys.map(({ hash }) => hash), entities: [] });
     if (search === null) {
@@ -151,6 +152,16 @@ export const readActivityKeys = operation({
     return { keys: found.slice(from, from + limit), total: found.length, names };
   },
 });
+
+/** Sums of the calls that a cached answer answered, by key. No provider received their input. */
+const hitsOf = async ({ platform }: Scope<ActivityPlatform>, filter: SpendFilter): Promise<readonly KeySums[]> =>
+  sumsByKey(
+    await platform.stores.spendReports.groups({
+      filter: { ...filter, some: [...(filter.some ?? []), 'cacheHit'] },
+      by: ['key'],
+      limit: MAX_GROUPS,
+    }),
+  );
 
 /** Query of an activity export. */
 export interface ActivityExportQuery extends EntityQuery {

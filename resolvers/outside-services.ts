@@ -1,4 +1,4 @@
-import { InvalidInput, Unavailable } from '../src/domain/errors.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { OutsidePlatform } from './operation/health-platform.ts';
@@ -62,23 +62,5 @@ export const checkService = operation({
     }
     if (platform.spanExport === null) throw new InvalidInput('No collector of spans is configured.');
     return { service, ...platform.spanExport.counts() };
-  },
-});
-
-/** Tests the cache of answers. Always throws Unavailable, because there is no such cache. */
-export const checkCache = operation({
-  name: 'checkCache',
-  access: tenantViewer,
-  run(_scope: Scope<object>, _input: undefined): never {
-    throw new Unavailable('No cache of answers is configured.', null);
-  },
-});
-
-/** Removes answers from the cache. Always throws Unavailable, because there is no such cache. */
-export const clearCache = operation({
-  name: 'clearCache',
-  access: tenantAdmin,
-  run(_scope: Scope<object>, _input: { readonly keys: readonly string[] | null }): never {
-    throw new Unavailable('No cache of answers is configured.', null);
   },
 });

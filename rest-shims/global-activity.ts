@@ -72,23 +72,30 @@ const exceptionGrouping = (search: string, groupedBy: ReportGrouping) =>
 
 const byCallType = (groups: readonly SpendGroup[]) => Map.groupBy(groups, ({ values }) => values.callType ?? '');
 
+/** Sums of the calls that a cached answer answered. */
+const sumOfHits = (groups: readonly SpendGroup[]) =>
+  sumOfSpend(groups.filter(({ values }) => typeof values.cacheHit === 'string'));
+
 /**
- * Calls and failures by call type. Here `api_requests` counts successful calls only, unlike in the other reports. There
- * is no cache of answers: cache hits are always 0.
+ * Calls and failures by call type. Here `api_requests` counts successful calls only, unlike in the other reports.
+ * Cache hits are successful calls too.
  */
 function renderCacheHits({ groups, keys }: SpendReport) {
   const types = [...byCallType(groups)].map(([type, callGroups]) => {
     const { calls, failures, outputTokens } = sumOfSpend(callGroups);
+    const cached = sumOfHits(callGroups);
     return {
       call_type: type,
       api_requests: calls - failures,
-      cache_hits: 0,
+      cache_hits: cached.calls,
       failed_requests: failures,
-      cached_completion_tokens: 0,
-      generated_completion_tokens: outputTokens,
+      cached_completion_tokens: cached.outputTokens,
+      generated_completion_tokens: outputTokens - cached.outputTokens,
     };
   });
   const all = sumOfSpend(groups);
+  const hits = sumOfHits(groups);
+  const succeeded = all.calls - all.failures;
   const aliases = groups.map(({ values }) => keys.get(values.key ?? '')?.alias ?? UNNAMED);
   const errors = Map.groupBy(
     groups.filter(({ values }) => typeof values.errorCode === 'string'),
@@ -97,11 +104,11 @@ function renderCacheHits({ groups, keys }: SpendReport) {
   return {
     groups: types,
     totals: {
-      api_requests: all.calls - all.failures,
-      cache_hits: 0,
+      api_requests: succeeded,
+      cache_hits: hits.calls,
       failed_requests: all.failures,
-      cached_completion_tokens: 0,
-      cache_hit_ratio: 0,
+      cached_completion_tokens: hits.outputTokens,
+      cache_hit_ratio: succeeded === 0 ? 0 : hits.calls / succeeded,
     },
     filter_options: {
       key_aliases: [...new Set(aliases)],
@@ -165,7 +172,8 @@ export const globalActivityRoutes: readonly RouteRow[] = [
     name: 'globalActivity.cacheHits',
     querySchema: requiredParameters('start_date', 'end_date'),
     paths: ['/global/activity/cache_hits'],
-    parse: ({ search }) => grouping(validatedPeriod(search), { by: ['callType', 'key', 'model', 'errorCode'] }),
+    parse: ({ search }) =>
+      grouping(validatedPeriod(search), { by: ['callType', 'key', 'model', 'errorCode', 'cacheHit'] }),
     run: readGlobalSpend,
     render: (report) => json(renderCacheHits(report)),
   }),

@@ -6,19 +6,11 @@ import {
   listLatestHealthChecks,
 } from '../resolvers/health-checks.ts';
 import { checkCaller, checkReadinessDetails, readLoad } from '../resolvers/health.ts';
-import { checkCache, checkService, clearCache, listServices } from '../resolvers/outside-services.ts';
+import { checkService, listServices } from '../resolvers/outside-services.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import type { HealthCheck } from '../src/domain/deployments/health-check.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import {
-  fields,
-  members,
-  object,
-  parseObject,
-  requiredTexts,
-  text as textMember,
-  missingField,
-} from './helpers/http/body-fields.ts';
+import { members, object, parseObject, text as textMember, missingField } from './helpers/http/body-fields.ts';
 import { integer, query, requiredText, text } from './helpers/http/query.ts';
 import { json, route, type HttpAnswer, type RouteRow } from './helpers/http/route.ts';
 import { detailsObject } from './helpers/answers/health.ts';
@@ -57,7 +49,6 @@ const checkObject = ({ id, deploymentId, modelGroup, latencyMs, failure, created
 
 const STATUSES = ['healthy', 'unhealthy'] as const;
 const readService = query({ service: requiredText });
-const readCached = fields({ keys: requiredTexts });
 const readPage = query({
   model: text,
   status_filter: text,
@@ -169,49 +160,6 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     parse: () => undefined,
     run: listServices,
     render: (services) => json({ success: [], failure: [], success_and_failure: services }),
-  }),
-  route({
-    ...MANAGEMENT_READ,
-    name: 'service.cache',
-    // There is no cache of answers: the operations of this row and of the next three throw Unavailable for every
-    // allowed caller.
-    paths: ['/cache/ping'],
-    statuses: [401, 503],
-    parse: () => undefined,
-    run: checkCache,
-    render: (nothing) => json(nothing),
-  }),
-  route({
-    ...MANAGEMENT_READ,
-    name: 'service.cacheInfo',
-    paths: ['/cache/redis/info'],
-    statuses: [401, 503],
-    parse: () => undefined,
-    run: checkCache,
-    render: (nothing) => json(nothing),
-  }),
-  route({
-    ...MANAGEMENT_READ,
-    method: 'POST',
-    name: 'service.deleteCached',
-    bodySchema: readCached.schema,
-    paths: ['/cache/delete'],
-    statuses: [401, 403, 422, 503],
-    bodyLimit: 1024 * 1024,
-    parse: ({ body }) => readCached(body),
-    run: clearCache,
-    render: (nothing) => json(nothing),
-  }),
-  route({
-    ...MANAGEMENT_READ,
-    method: 'POST',
-    name: 'service.flushCache',
-    paths: ['/cache/flushall'],
-    statuses: [401, 403, 503],
-    bodyLimit: 1024,
-    parse: () => ({ keys: null }),
-    run: clearCache,
-    render: (nothing) => json(nothing),
   }),
   route({
     ...MANAGEMENT_READ,

@@ -7,10 +7,12 @@ import {
   removeSettingGroup,
   updateSettingGroup,
 } from '../resolvers/setting-groups.ts';
+import type { JsonObject } from '../src/domain/json-object.ts';
 import type { GroupName } from '../src/domain/settings/setting-groups.ts';
 import { parseObject } from './helpers/http/body-fields.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import {
+  cacheValues,
   eventsSchema,
   eventValues,
   GROUP_FORMS,
@@ -118,6 +120,12 @@ const GROUPS: readonly GroupFacts[] = [
 const READING = { ...MANAGEMENT_READ, statuses: [200, 401] } as const;
 const CHANGING = { ...MANAGEMENT, statuses: [200, 400, 401, 403, 422], bodyLimit: 1024 * 1024 } as const;
 
+/** The settings of a body. */
+function sentBy(form: GroupForm, body: Uint8Array): JsonObject {
+  if (form === 'events') return eventValues(body);
+  return form === 'cache' ? cacheValues(body) : parseObject(body);
+}
+
 function rowsOf({
   group: name,
   suffix,
@@ -145,7 +153,7 @@ function rowsOf({
       name: `settings.update${suffix}`,
       bodySchema: form === 'events' ? eventsSchema() : groupSchema(name),
       paths: [path],
-      parse: ({ body }) => ({ name, sent: form === 'events' ? eventValues(body) : parseObject(body) }),
+      parse: ({ body }) => ({ name, sent: sentBy(form, body) }),
       run: updateSettingGroup,
       render: (view) => json(renderUpdate(view, `${subject} updated successfully`)),
     }),

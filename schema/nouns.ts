@@ -25,6 +25,7 @@ import './trace-removal.ts';
 import './annotations.ts';
 import './audit-log.ts';
 import './chat.ts';
+import './response-cache.ts';
 import './decisions.ts';
 import './decision-answers.ts';
 import './decision-outcomes.ts';

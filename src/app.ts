@@ -14,6 +14,7 @@ import { composeDeployments } from './startup/compose-deployments.ts';
 import { composeGateway, composeUpstreams } from './startup/compose-gateway.ts';
 import { composeA2aAgents } from './startup/compose-a2a-agents.ts';
 import { composeGuardrails } from './startup/compose-guardrails.ts';
+import { composeResponseCache } from './startup/compose-response-cache.ts';
 import { composeVectorStores } from './startup/compose-vector-stores.ts';
 import { composeMcpServers } from './startup/compose-mcp-servers.ts';
 import { composeKeys, composeSales } from './startup/compose-keys.ts';
@@ -136,7 +137,8 @@ async function composeParts({ context, stores, configuration, exports, changes, 
   const keys = await composeKeys(context, { stores, deployments: models.deployments, countedBudgets, earlierSpend });
   const sales = composeSales(context, { stores, keyRing: keys.keyRing });
   const limits = await composeAdmission(context, { stores, records });
-  const owned = { guardrails, a2aAgents, mcpServers, vectorStores };
+  const responseCache = composeResponseCache(context, configuration);
+  const owned = { guardrails, a2aAgents, mcpServers, vectorStores, responseCache };
   const shared = { stores, configuration, http, bus, catalog, ...owned, ...models, ...recording, ...limits };
   const engine = composeGateway(context, { ...shared, keyOf: keys.keyOf });
   const connections = composeConnections(context);

@@ -1,6 +1,7 @@
 import type { FollowedCatalog } from '../../src/domain/catalog/catalog.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { Metrics, ProcessLoad } from '../../src/domain/metrics.ts';
+import type { ResponseCache } from '../../src/domain/response-cache/response-cache.ts';
 import type { Configuration } from '../../src/domain/settings/configuration.ts';
 import type { SpanExport } from '../../src/domain/traces/span-export.ts';
 import type { Stores } from './stores.ts';
@@ -14,6 +15,11 @@ export interface OutsidePlatform {
    * Tests of services that the process uses, by name. A test has a deadline. Its Unavailable error contains no address.
    */
   readonly serviceTests: ReadonlyMap<string, () => Promise<void>>;
+}
+
+/** The cache of answers. */
+export interface ResponseCachePlatform {
+  readonly responseCache: ResponseCache;
 }
 
 /** State of the process. */

@@ -13,7 +13,7 @@ import type { KeyRing } from '../../src/gateway/keys/key-ring.ts';
 import type { McpCalls } from '../../src/gateway/mcp/mcp-gateway.ts';
 import type { Loaders } from './loaders.ts';
 import type { CatalogPlatform, CheckoutPlatform, FreeTierPlatform } from './catalog-platform.ts';
-import type { HealthPlatform, MetricsPlatform, OutsidePlatform } from './health-platform.ts';
+import type { HealthPlatform, MetricsPlatform, OutsidePlatform, ResponseCachePlatform } from './health-platform.ts';
 import type { McpServerPlatform, McpToolPlatform } from './mcp-platform.ts';
 import type { DeploymentPlatform, FallbackPlatform, StoredDeploymentPlatform } from './model-platform.ts';
 import type {
@@ -68,6 +68,7 @@ export interface Platform
     MetricsPlatform,
     ObjectPlatform,
     OutsidePlatform,
+    ResponseCachePlatform,
     A2aPlatform,
     GuardrailPlatform,
     PassThroughPlatform,

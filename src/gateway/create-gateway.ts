@@ -18,12 +18,14 @@ import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-p
 import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../domain/settings/cost-adjustments.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import type { ActiveGuardrails } from '../domain/guardrails/guardrail.ts';
+import type { AnswerCache } from '../domain/response-cache/response-cache.ts';
 import type { BudgetAlerts } from './admission/budget-alerts.ts';
 import { createBatchReserver } from './admission/batch-limits.ts';
 import { withBudgetFallback, hasFallbacks } from './admission/budget-fallbacks.ts';
 import { createBudgets } from './admission/budgets.ts';
 import { assertKeyAllows, createRequiredParamCheck, requestOfKey, withAliasResolved } from './admission/key-rules.ts';
 import type { KeyOfOwner } from './calls/batch-recorder.ts';
+import { afterLimits } from './calls/affordable.ts';
 import { type CallTools, type OpenCall, openCall } from './calls/call.ts';
 import type { ProviderBudgets, RouteBudget } from '../domain/budgets/route-budget.ts';
 import { createCooldowns, skipCoolingDown } from './routing/cooldowns.ts';
@@ -44,6 +46,7 @@ import type {
 import { createMcpGateway } from './mcp/create-mcp-gateway.ts';
 import type { McpCalls } from './mcp/mcp-gateway.ts';
 import { NO_MCP_UPSTREAM } from './mcp/no-upstream.ts';
+import { createCachedSend } from './response-cache/cached-send.ts';
 import { createHealthTracker } from './routing/health.ts';
 import { createPassing } from './calls/passing.ts';
 import { inRegion, isPriced, permittedFor, pricedOnly } from './routing/permitted-router.ts';
@@ -113,6 +116,8 @@ export interface GatewayOptions {
   readonly keepHealthCheck?: (check: HealthCheck) => void;
   /** Guardrails of calls; none when absent. */
   readonly guardrails?: ActiveGuardrails;
+  /** Cache of answers; none when absent. */
+  readonly answerCache?: AnswerCache;
 }
 
 /** A request and its first route. */
@@ -179,6 +184,7 @@ export function createGateway(
     checksFallbackBudgets: options.checksFallbackBudgets,
   });
 
+  const send = createCachedSend(retrying.send, { cache: options.answerCache, clock: options.clock });
   const requiredParams = createRequiredParamCheck(budgets, options.requiredParams);
   const bindToRegion = createRegionBinding(routeOf, options.labelBudgets);
 
@@ -322,11 +328,11 @@ export function createGateway(
       try {
         const admitting = admitted(call, caller, found);
         const reserved = admitting instanceof Promise ? await admitting : admitting;
-        if (guard === null) return await retrying.send(call, { key: caller.key, request, route: reserved, signal });
+        if (guard === null) return await send(call, caller, { key: caller.key, request, route: reserved, signal });
         return await sendGuarded(guard, call, {
           request,
           signal,
-          send: (guarded, checked) => retrying.send(guarded, { key: caller.key, route: reserved, ...checked }),
+          send: (guarded, checked) => send(guarded, caller, { key: caller.key, route: reserved, ...checked }),
         });
       } catch (failure) {
         attachFailedCall(failure, {
@@ -339,10 +345,4 @@ export function createGateway(
       }
     },
   };
-}
-
-/** Counts a call in its limits, then returns `value`. */
-function afterLimits<Value>(call: OpenCall, request: ModelRequest, value: Value): Value | Promise<Value> {
-  const limiting = call.limit(request);
-  return limiting === undefined ? value : limiting.then(() => value);
 }

@@ -61,6 +61,7 @@ import { realtimeRoutes } from '../../rest-shims/realtime.ts';
 import { requestRoutes } from '../../rest-shims/requests.ts';
 import { responseSocketRoutes } from '../../rest-shims/response-socket.ts';
 import { responseRoutes } from '../../rest-shims/responses.ts';
+import { responseCacheRoutes } from '../../rest-shims/response-cache.ts';
 import { settingGroupRoutes } from '../../rest-shims/setting-groups.ts';
 import { settingRoutes } from '../../rest-shims/settings.ts';
 import { routeListRoutes, serviceInfoRoutes } from '../../rest-shims/service-info.ts';
@@ -144,6 +145,7 @@ export function restRoutes(): readonly RouteRow[] {
     ...gatewayActivityRoutes,
     ...settingRoutes,
     ...settingGroupRoutes,
+    ...responseCacheRoutes,
     ...callbackSettingRoutes,
     ...complianceRoutes,
     ...allowedAddressRoutes,

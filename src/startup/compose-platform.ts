@@ -7,6 +7,7 @@ import { createAgentSessions } from '../domain/a2a-agents/sessions.ts';
 import type { A2aAgents } from '../domain/a2a-agents/agents.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { McpServers } from '../domain/mcp-servers/mcp-server.ts';
+import type { ResponseCache } from '../domain/response-cache/response-cache.ts';
 import type { ProcessLoad } from '../domain/metrics.ts';
 import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
 import { withJobUpdates } from '../domain/jobs/job-updates.ts';
@@ -62,6 +63,7 @@ interface PlatformParts
   readonly guardrails: Guardrails;
   readonly activeGuardrails: ActiveGuardrails;
   readonly vectorStores: VectorStores;
+  readonly responseCache: ResponseCache;
   readonly mcpServers: McpServers;
   readonly configuration: ComposedSettings['configuration'];
   readonly exports: ExportPacker;
@@ -111,6 +113,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     load: () => loadOf(context, parts),
     spanExport: parts.spanExport,
     serviceTests: composeServiceTests(parts),
+    responseCache: parts.responseCache,
     earlierSpend: parts.earlierSpend,
     records: {
       waiting: parts.records.waiting,
@@ -254,6 +257,7 @@ function composeMetrics({ scheduler }: StartContext, parts: PlatformParts) {
     shares,
     modelCalls,
     gateway,
+    responseCache,
   } = parts;
   return createMetrics({
     catalog,
@@ -267,6 +271,7 @@ function composeMetrics({ scheduler }: StartContext, parts: PlatformParts) {
     unpricedCalls: gateway.unpriced,
     reservations: admission.counts,
     shares: shares?.counts ?? null,
+    answerCache: () => responseCache.status(),
     modelCalls,
     clock: systemClock,
   });

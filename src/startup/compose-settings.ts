@@ -39,6 +39,7 @@ export async function composeSettings(
     declared: settings.config,
     store: stores.settings,
     storesModels: settings.storesModels,
+    cacheServer: settings.cacheServer,
   });
   const readVariables = (): boolean => settings.environment.store(configuration.stored().get(VARIABLES) ?? {});
   await configuration.refresh();

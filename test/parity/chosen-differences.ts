@@ -16,7 +16,7 @@ const REASONS = {
   knownKey: 'a key that is known but lacks a right is answered 403',
   unknownMode: 'the mode of a model that no price map knows is null',
   ownState: 'readiness shows the state of the catalog and of records, and nothing about a Python process',
-  noCache: 'answers are not cached; the failure has the form of every unavailable part',
+  noCache: 'no cache is configured; the failure has the form of every unavailable part',
   upgradeOnly: 'a plain GET of a socket gets a 4xx that names the required upgrade',
   unknownGuardrail: 'a guardrail that does not exist is refused, where the reference lists it as applied',
   unaskedServer: 'an MCP server is not called when it is read; its health has a path of its own',

@@ -1,7 +1,9 @@
 import type { A2aPlatform } from '../../resolvers/operation/a2a-platform.ts';
+import { NO_RESPONSE_CACHE } from './no-response-cache.ts';
 import { NO_AGENTS, NO_MCP_SERVERS } from './no-upstreams.ts';
 import type { McpServerPlatform, McpToolPlatform } from '../../resolvers/operation/mcp-platform.ts';
 import type { CodingAgentPlatform, DecisionPlatform } from '../../resolvers/operation/platform.ts';
+import type { ResponseCachePlatform } from '../../resolvers/operation/health-platform.ts';
 import { createMcpSessions } from '../../src/domain/mcp-sessions/sessions.ts';
 import type { McpSessionPlatform } from '../../resolvers/operation/mcp-session-platform.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -14,11 +16,13 @@ export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
   Pick<CodingAgentPlatform, 'accounts' | 'agentPolls' | 'agentMessages'> &
   Pick<McpServerPlatform, 'mcpServers' | 'mcpRegistry'> &
   Pick<McpToolPlatform, 'isInternalAddress'> &
+  ResponseCachePlatform &
   Pick<McpSessionPlatform, 'mcpSessions' | 'mcpEndpoint'> = {
   ...NO_AGENTS,
   mcpServers: NO_MCP_SERVERS,
   mcpRegistry: false,
   isInternalAddress: () => false,
+  responseCache: NO_RESPONSE_CACHE,
   decisions: {
     maxQuestions: 128,
     fallbackBelow: null,

@@ -1,4 +1,4 @@
-import { type JsonObject } from '../../../src/domain/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../../src/domain/json-object.ts';
 import type { ActiveCallbacks, GroupView, RouterSettings } from '../../../resolvers/setting-groups.ts';
 import { GROUP_STRATEGIES, STRATEGY_DESCRIPTIONS } from '../../../src/domain/settings/router-fields.ts';
 import {
@@ -7,7 +7,7 @@ import {
   SETTING_GROUPS,
   type SettingGroup,
 } from '../../../src/domain/settings/setting-groups.ts';
-import { fields, flag, listOf, members, requiredText, dictionary, required } from '../http/body-fields.ts';
+import { fields, flag, listOf, members, parseObject, requiredText, dictionary, required } from '../http/body-fields.ts';
 import { type JsonSchema, objectSchema } from '../http/schema.ts';
 import { FIELD_TYPES } from './field-types.ts';
 
@@ -206,6 +206,13 @@ export const groupSchema = (name: GroupName): JsonSchema =>
 export function eventValues(body: Uint8Array): JsonObject {
   const rows = readEvents(body).settings ?? [];
   return Object.fromEntries(rows.map((row) => readEvent(row)).map(({ event, enabled }) => [event, enabled]));
+}
+
+/** The settings of the cache in a body: its member `cache_settings`, as in the reference, or the body itself. */
+export function cacheValues(body: Uint8Array): JsonObject {
+  const sent = parseObject(body);
+  const { cache_settings: settings } = sent;
+  return isJsonObject(settings) ? settings : sent;
 }
 
 /** Values of `field_default` that differ from the defaults in use, as in the reference. */

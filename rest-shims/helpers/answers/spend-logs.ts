@@ -8,6 +8,12 @@ import type { SpendRow } from '../../../src/domain/spend/spend-row.ts';
 /** `cache_hit` of a successful call: the reference writes Python's `None` as text. */
 const NO_CACHE_HIT = 'None';
 
+/** `cache_hit` and `cache_key`. Only calls that a cached answer answered are recorded with their key. */
+function cacheMembers({ cacheHitKey, status }: SpendRow) {
+  if (cacheHitKey !== undefined) return { cache_hit: 'True', cache_key: cacheHitKey };
+  return { cache_hit: status === 'success' ? NO_CACHE_HIT : 'False', cache_key: 'Cache OFF' };
+}
+
 const userAgentOf = ({ tags }: SpendRow): string | null =>
   tags.findLast((tag) => tag.startsWith(AGENT_TAG))?.slice(AGENT_TAG.length) ?? null;
 
@@ -82,8 +88,7 @@ function sharedMembers(row: SpendRow, { keys, apiBases }: SpendList, timeOf: Wri
     api_base: base === null ? '' : publicAddress(base),
     user: row.userId ?? '',
     metadata: renderMetadata(row, keys),
-    cache_hit: row.status === 'success' ? NO_CACHE_HIT : 'False',
-    cache_key: 'Cache OFF',
+    ...cacheMembers(row),
     request_tags: row.tags,
     team_id: row.teamId ?? '',
     organization_id: '',

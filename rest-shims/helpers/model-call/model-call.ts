@@ -196,6 +196,7 @@ const FALLBACKS = new HeaderName('x-litellm-attempted-fallbacks');
 const MAX_RETRIES = new HeaderName('x-litellm-max-retries');
 const MAX_FALLBACKS = new HeaderName('x-litellm-max-fallbacks');
 export const GUARDRAILS = new HeaderName('x-litellm-applied-guardrails');
+const CACHE_KEY = new HeaderName('x-litellm-cache-key');
 export const COST = new HeaderName('x-litellm-response-cost');
 const DROPPED = new HeaderName('x-gateway-dropped-params');
 
@@ -213,6 +214,7 @@ export function callHeaders(call: GatewayCall, scope: Scope): HeaderLines {
   if (guardrails.length > 0) head.addText(GUARDRAILS, guardrails.join(','));
   if (tries.maxRetries !== null) head.add(MAX_RETRIES, String(tries.maxRetries));
   if (tries.maxFallbacks !== null) head.add(MAX_FALLBACKS, String(tries.maxFallbacks));
+  if (exchange.cacheKey !== undefined) head.addText(CACHE_KEY, exchange.cacheKey);
   if (cost !== null) head.add(COST, usdText(cost));
   addKeyHeaders(head, scope.caller?.key ?? null, call);
   const isLimited = call.limits.length > 0;

@@ -9,6 +9,7 @@ import type { Form } from '../inference/form.ts';
 import type { BilledQuantity } from '../inference/billed-quantity.ts';
 import type { Retries } from '../inference/retries.ts';
 import type { Usd } from '../money.ts';
+import type { CacheControls } from '../response-cache/cache-use.ts';
 import type { Secret } from '../secret.ts';
 import type { Usage } from './usage.ts';
 
@@ -59,6 +60,8 @@ export interface ModelRequest {
   readonly typed?: true;
   /** No guardrail runs: a guardrail itself makes the call. */
   readonly unguarded?: true;
+  /** Use of the cache of answers; that of the settings when absent. */
+  readonly cache?: CacheControls;
   /** Mock answer; no upstream is called. */
   readonly mockResponse?: string;
   /** Timeout of the answer's head, in seconds; the deployment's when absent. */
@@ -134,6 +137,8 @@ export interface Outcome {
   readonly failure: { readonly message: string; readonly code: string } | null;
   /** Text of the answer, truncated to the request's `textLimit`; null without a limit. */
   readonly text: string | null;
+  /** Key of the cached answer; absent for the answer of an upstream. */
+  readonly cacheHitKey?: string;
 }
 
 /** An upstream's answer whose head has arrived. */
@@ -149,6 +154,8 @@ export interface Exchange {
   readonly decision?: MadeDecision;
   /** The exchange with an edited decision, in the same format. Present where `decision` is. */
   readonly withDecision?: (edited: MadeDecision) => Exchange;
+  /** Key of the answer in the cache; absent for calls that do not use it. */
+  readonly cacheKey?: string;
   /** The answer in the caller's dialect, ready to forward. Consume this or `deltas`, not both. */
   readonly bytes: ByteStream;
   /** The answer as typed deltas. Consume this or `bytes`, not both. */

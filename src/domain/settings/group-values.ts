@@ -63,7 +63,15 @@ function issueOf(name: string, value: unknown, { fields }: SettingGroup): readon
 const CHECKS: { readonly [Name in GroupName]?: (values: SectionContent) => void } = {
   costDiscount: assertCostDiscounts,
   costMargin: assertCostMargins,
+  cache: assertSingleServer,
 };
+
+/** Throws InvalidInput for a cluster or sentinels as the server of the cache of answers. */
+function assertSingleServer({ redis_type: type }: SectionContent): void {
+  if (type !== 'cluster' && type !== 'sentinel') return;
+  const message = `Value error, the type '${type}' is not supported: use 'node'`;
+  throw new InvalidInput(message, [{ path: ['body', 'redis_type'], rule: 'value_error', message, input: type }]);
+}
 
 /**
  * The settings of a group after a write. Unknown ones are ignored where the group lists its settings, and a null

@@ -287,7 +287,8 @@ const GROUPS = {
   cache: {
     section: 'cache_settings',
     member: null,
-    description: 'Cache of answers. Not in force yet.',
+    description:
+      'Server of the cache of answers. A stored host or address turns the cache on, unless the file sets `litellm_settings.cache`. Semantic caches are not supported.',
     fields: {
       redis_type: ['text', 'Kind of Redis.', { defaultValue: 'node', choices: ['node', 'cluster', 'sentinel'] }],
       port: ['text', 'Port of the cache.', { defaultValue: '6379' }],

@@ -106,7 +106,18 @@ export const sumsByKey = (groups: readonly SpendGroup[]): readonly KeySums[] =>
     .map(([hash, sums]) => ({ hash, sums }))
     .toSorted((left, right) => compare(right.sums.cost, left.sums.cost) || compare(left.hash, right.hash));
 
-const uncachedTokens = ({ sums }: KeySums): number => sums.inputTokens - sums.cacheReadTokens;
+const uncachedInput = ({ inputTokens, cacheReadTokens }: SpendSums): number => inputTokens - cacheReadTokens;
+const uncachedTokens = ({ sums }: KeySums): number => uncachedInput(sums);
+
+/** The same keys without the input tokens of `hits`, which no provider received. */
+export function withoutHits(keys: readonly KeySums[], hits: readonly KeySums[]): readonly KeySums[] {
+  if (hits.length === 0) return keys;
+  const cached = new Map(hits.map(({ hash, sums }) => [hash, uncachedInput(sums)]));
+  return keys.map(({ hash, sums }) => ({
+    hash,
+    sums: { ...sums, inputTokens: sums.inputTokens - (cached.get(hash) ?? 0) },
+  }));
+}
 
 /** Keys with input tokens that were not read from a provider's cache, the most of these tokens first. */
 export const byUncachedTokens = (keys: readonly KeySums[]): readonly KeySums[] =>

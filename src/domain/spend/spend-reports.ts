@@ -4,7 +4,7 @@ import type { KeyOwnerKind, SpendRow } from './spend-row.ts';
 /**
  * Properties of a call that reports filter and group by. `model` is `provider/name`; filters also match the
  * name alone. `organization` is the present organization of the call's team or, without a team, of its key. `agent`
- * is the present agent of the key.
+ * is the present agent of the key. `cacheHit` is `hit` for calls that a cached answer answered.
  */
 export const SPEND_FIELDS = [
   'key',
@@ -22,6 +22,7 @@ export const SPEND_FIELDS = [
   'callType',
   'status',
   'errorCode',
+  'cacheHit',
 ] as const;
 export type SpendField = (typeof SPEND_FIELDS)[number];
 

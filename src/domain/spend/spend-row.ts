@@ -10,7 +10,7 @@ export interface SpendRow {
   readonly id: string;
   /** `x-litellm-call-id`: the client's, else ours. */
   readonly callId: string;
-  /** Id of the upstream's answer; null without an answer. */
+  /** Id of the upstream's answer; null without an answer. That of a cached answer ends in `_cache_hit` and a time. */
   readonly responseId: string | null;
   readonly callType: string;
   readonly keyHash: string;
@@ -40,6 +40,8 @@ export interface SpendRow {
   readonly traceId: string;
   readonly spanId: string;
   readonly error: { readonly code: string; readonly message: string } | null;
+  /** Key of the cached answer; absent for calls that no cached answer answered. */
+  readonly cacheHitKey?: string;
   /** Runs of guardrails; absent for none. */
   readonly guardrails?: readonly GuardrailEntry[];
   /**

@@ -88,6 +88,12 @@ export class CallAccount {
     this.#target = to;
   }
 
+  /** No deployment is called: the call counts for the health of none. */
+  skipDeployment(): void {
+    this.#healthCall?.ended(null);
+    this.#healthCall = null;
+  }
+
   /** Continues with a deployment of the same or another model. The failure counts for the previous deployment. */
   continueAt(to: CallTarget, failure: unknown): void {
     this.#healthCall?.ended(failure);

@@ -26,6 +26,8 @@ const NO_EVENTS: Span['events'] = Object.freeze([]);
 const NO_LINKS: Span['links'] = Object.freeze([]);
 const CALL_ID = 'litellm.call_id';
 const RESEND_COUNT = 'http.request.resend_count';
+const CACHE_HIT = 'litellm.cache_hit';
+const CACHE_KEY = 'litellm.cache_key';
 const NS_PER_MS = 1e6;
 
 /** Parts of a request that are recorded: a model call, or a call about a stored object. */
@@ -96,7 +98,7 @@ export function recordOf(call: ClosedCall): CallRecord {
   const spend: SpendRow = {
     id: call.rowId,
     callId: call.callId,
-    responseId: outcome?.responseId ?? null,
+    responseId: responseIdOf(call),
     callType: endpoint.callType,
     keyHash: caller.keyHash,
     teamId: caller.teamId,
@@ -156,9 +158,20 @@ export function recordOf(call: ClosedCall): CallRecord {
   };
 }
 
-/** A spend row with the budget windows and guardrail runs of its call; the same object for a call with neither. */
-function withExtras(spend: SpendRow, { windows, guard }: ClosedCall): SpendRow {
-  const counted = windows === undefined ? spend : { ...spend, windows };
+/** Id of the answer. That of a cached answer has a suffix with the start of the call, in seconds of Unix time. */
+function responseIdOf({ callId, outcome, startedAt }: ClosedCall): string | null {
+  if (outcome === null) return null;
+  if (outcome.cacheHitKey === undefined) return outcome.responseId;
+  return `${outcome.responseId ?? callId}_cache_hit${startedAt.getTime() / 1_000}`;
+}
+
+/**
+ * A spend row with budget windows, cache key and guardrail runs of its call. The same object for a call with none.
+ */
+function withExtras(spend: SpendRow, { windows, guard, outcome }: ClosedCall): SpendRow {
+  const cacheHitKey = outcome?.cacheHitKey;
+  const cached = cacheHitKey === undefined ? spend : { ...spend, cacheHitKey };
+  const counted = windows === undefined ? cached : { ...cached, windows };
   return guard === null || guard.entries.length === 0 ? counted : { ...counted, guardrails: guard.entries };
 }
 
@@ -200,6 +213,10 @@ function attributesOf(call: ClosedCall, errorType: string | null): Record<string
   if (outcome?.usage?.audio) {
     attributes[GEN_AI.inputAudioTokens] = String(outcome.usage.audio.inputTokens);
     attributes[GEN_AI.outputAudioTokens] = String(outcome.usage.audio.outputTokens);
+  }
+  if (outcome?.cacheHitKey !== undefined) {
+    attributes[CACHE_HIT] = 'true';
+    attributes[CACHE_KEY] = outcome.cacheHitKey;
   }
   if (call.resendCount > 0) attributes[RESEND_COUNT] = String(call.resendCount);
   if (errorType !== null) attributes[GEN_AI.errorType] = errorType;

@@ -5,6 +5,7 @@ import { assertMayCall, resolveModelAlias, type VirtualKey } from '../../domain/
 import { END_USER } from '../../domain/calls/call-labels.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { type RequiredParams, type MissingParam, missingParamOf } from '../../domain/keys/enforced-params.ts';
+import { assertMayControlCache } from '../../domain/response-cache/cache-controls.ts';
 import { nullIfBlank } from '../../domain/optional-text.ts';
 import type { Budgets, EstimatedCall } from './budgets.ts';
 
@@ -19,9 +20,10 @@ export function withAliasResolved(key: VirtualKey, request: ModelRequest): Model
 }
 
 /** Refuses a request that the key does not allow. Throws Forbidden. */
-export function assertKeyAllows(key: VirtualKey, { model, body }: ModelRequest): void {
+export function assertKeyAllows(key: VirtualKey, { model, body, cache }: ModelRequest): void {
   assertMayCall(key, model);
   assertMayChangeGuardrails(key, body);
+  assertMayControlCache(key, cache);
 }
 
 /** Checks the parameters that the configuration and keys require of calls. */

@@ -1,12 +1,11 @@
 import type { RateAdmission } from '../../domain/admission/rate-limits.ts';
 import type { CallRecord } from '../../domain/calls/call-record.ts';
-import type { Caller } from '../../domain/caller.ts';
-import type { Exchange, Outcome, Usage } from '../../domain/chat/chat.ts';
+import type { Exchange, Outcome } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { plausibleCost, plausibleUsage } from '../../domain/inference/plausible-usage.ts';
 import { keySpendOf } from '../../domain/keys/virtual-key.ts';
-import { addUsd, type Usd } from '../../domain/money.ts';
+import { addUsd, type Usd, ZERO_USD } from '../../domain/money.ts';
 import { chargedKeyOf } from '../admission/budget-charges.ts';
 import type { Budgets, EstimatedCall } from '../admission/budgets.ts';
 import type { CostReservation } from '../admission/cost-reservation.ts';
@@ -16,6 +15,8 @@ import type { GatewayCall, Tries } from '../gateway.ts';
 import type { RecordedRequest, RecordedGuardrails } from '../accounting/record.ts';
 import type { CallLimits, LimitedCall } from '../admission/rate-limits.ts';
 import { AnsweredCall, type CallOfAnswer } from './answered-call.ts';
+import type { CallOptions } from './call-options.ts';
+import { NO_OUTCOME, usedTokens } from './outcomes.ts';
 
 /** Parts of the gateway that a call uses. */
 export interface CallTools extends AccountTools {
@@ -23,6 +24,8 @@ export interface CallTools extends AccountTools {
   readonly budgets: Budgets;
   readonly limits: CallLimits;
 }
+
+type AnswerTap = (exchange: Exchange, tries: Tries) => Exchange;
 
 /** An open call. `reserve` and `limit` admit it. It is settled once: when it fails, or at the end of its answer. */
 export interface OpenCall {
@@ -44,6 +47,10 @@ export interface OpenCall {
   setBatch(batch: BatchReservation): void;
   /** Returns the call with its answer. `tries` defaults to no retry and no fallback. */
   answered(exchange: Exchange, tries?: Tries): GatewayCall;
+  /** As `answered`, for an answer from the cache. No deployment was called, and the call costs nothing. */
+  answeredFromCache(exchange: Exchange): GatewayCall;
+  /** Sets a function that receives the answer of the upstream first. Its result replaces the answer. */
+  tapAnswer(tap: AnswerTap): void;
   /** Sets the answer that has arrived, which is charged even if it is not forwarded. */
   received(exchange: Exchange): void;
   failed(failure: unknown): void;
@@ -65,32 +72,8 @@ export interface OpenCall {
   allDeploymentsFailed(at: CallTarget, failure: unknown): void;
 }
 
-const NO_OUTCOME: Outcome = {
-  responseId: null,
-  responseModel: null,
-  finishReason: null,
-  usage: null,
-  failure: null,
-  text: null,
-};
-
 const NO_RETRIES: Tries = { retries: 0, maxRetries: null, fallbacks: 0, maxFallbacks: null };
 const NO_STANDINGS: GatewayCall['limits'] = Object.freeze([]);
-
-/** Facts of a call when it opens. */
-interface CallOptions extends CallTarget {
-  readonly caller: Caller;
-  readonly signal: AbortSignal;
-  /** Usage of a call whose client disconnected before the end of the answer; null where it is not known. */
-  readonly abortedUsage?: (
-    request: RecordedRequest,
-    abortedAnswer: { pieces: number; reported: Usage | null },
-  ) => Usage | null;
-  /** Usage of a complete answer that reports none; null where it is not billed by tokens. */
-  readonly uncountedUsage?: (request: RecordedRequest, pieces: number) => Usage | null;
-  /** Cost of an answered call, where it is not the price of its usage. */
-  readonly costOf?: (outcome: Outcome) => Usd | null;
-}
 
 /** Opens a call, before its admission. */
 export const openCall = (tools: CallTools, options: CallOptions): OpenCall => new Call(tools, options);
@@ -102,6 +85,7 @@ class Call implements OpenCall, CallOfAnswer {
   #target: CallTarget;
   #exchange: Exchange | null = null;
   #answerCheck: ((exchange: Exchange) => Exchange) | null = null;
+  #answerTap: AnswerTap | null = null;
   #cost: Usd | null = null;
   /** The last answer without streaming, and its outcome. This outcome is final, because the answer is complete. */
   #completeAnswer: Exchange | null = null;
@@ -140,6 +124,10 @@ class Call implements OpenCall, CallOfAnswer {
 
   setAnswerCheck(check: (exchange: Exchange) => Exchange): void {
     this.#answerCheck = check;
+  }
+
+  tapAnswer(tap: AnswerTap): void {
+    this.#answerTap = tap;
   }
 
   setEditedRequest(request: RecordedRequest): void {
@@ -216,8 +204,14 @@ class Call implements OpenCall, CallOfAnswer {
     this.#account.allDeploymentsFailed(at, failure);
   }
 
+  answeredFromCache(exchange: Exchange): GatewayCall {
+    this.#account.skipDeployment();
+    return this.answered(exchange);
+  }
+
   answered(received: Exchange, tries = NO_RETRIES): GatewayCall {
-    const exchange = this.#answerCheck === null ? received : this.#answerCheck(received);
+    const tapped = this.#answerTap === null ? received : this.#answerTap(received, tries);
+    const exchange = this.#answerCheck === null ? tapped : this.#answerCheck(tapped);
     this.#exchange = exchange;
     const account = this.#account;
     account.recordFirstByte();
@@ -270,8 +264,8 @@ class Call implements OpenCall, CallOfAnswer {
     // Record before charging: admission compares the number of records so far with that of a stored total, to know
     // whether the total includes this cost.
     account.close(end, { failure, outcome, cost: charged, windows });
-    if (this.#reserved !== null)
-      this.#reserved.settle(charged, { deployment, answered: end === 'completed' ? outcome : null });
+    const isUpstreams = end === 'completed' && outcome?.cacheHitKey === undefined;
+    if (this.#reserved !== null) this.#reserved.settle(charged, { deployment, answered: isUpstreams ? outcome : null });
     else if (charged !== null)
       budgets.charge(caller.key === null ? null : chargedKeyOf(caller.key), charged, {
         labels: request.labels,
@@ -325,6 +319,7 @@ class Call implements OpenCall, CallOfAnswer {
     if (exchange === null || isDone) return this.#cost;
     const { costOf } = this.#options;
     const outcome = this.#outcomeOf(exchange, isComplete);
+    if (outcome.cacheHitKey !== undefined) return ZERO_USD;
     this.#isPriced = this.#completeAnswer !== null && costOf === undefined;
     this.#cost = plausibleCost(
       costOf === undefined ? this.#tools.price(this.#target.deployment, outcome) : costOf(outcome),
@@ -344,7 +339,3 @@ class Call implements OpenCall, CallOfAnswer {
     return usage === null ? null : { ...outcome, usage };
   }
 }
-
-/** Tokens of an outcome; zero where none were reported. */
-export const usedTokens = ({ usage }: Pick<Outcome, 'usage'>): number =>
-  usage === null ? 0 : usage.inputTokens + usage.outputTokens;

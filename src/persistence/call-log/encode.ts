@@ -74,6 +74,8 @@ const SPEND_MEMBERS: Sharing<SpendRow> = {
   error: 'own',
   // Not encoded: calls with guardrails are stored as rows, not in the call log.
   guardrails: 'own',
+  // Not encoded: `spanMatchesSpendRow` is false for the answer id of a cached answer.
+  cacheHitKey: 'own',
 };
 const SPAN_MEMBERS: Sharing<SpanHead> = {
   traceId: 'own',

@@ -9,7 +9,13 @@ import type { SpendRow } from '../../domain/spend/spend-row.ts';
 export const SpendRowEntity = defineEntity({
   name: 'SpendRowEntity',
   tableName: 'spend_row',
-  indexes: [{ properties: ['startedAt'] }],
+  indexes: [
+    { properties: ['startedAt'] },
+    {
+      name: 'spend_row_cache_hit_index',
+      expression: `create index "spend_row_cache_hit_index" on "spend_row" ("started_at") where cache_hit_key is not null`,
+    },
+  ],
   properties: {
     traceId: p.text().primary(),
     spanId: p.text().primary(),
@@ -44,6 +50,8 @@ export const SpendRowEntity = defineEntity({
     tags: p.text().nullable(),
     /** JSON list of runs of guardrails; null for none. */
     guardrails: p.text().nullable(),
+    /** Key of the cached answer of the call; null for other calls. */
+    cacheHitKey: p.text().nullable(),
   },
 });
 

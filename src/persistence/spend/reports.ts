@@ -40,6 +40,7 @@ const COLUMNS: Readonly<Record<Exclude<SpendField, 'tag'>, Sql>> = {
   callType: sql`spend_row.call_type`,
   status: sql`spend_row.status`,
   errorCode: sql`spend_row.error_code`,
+  cacheHit: sql`case when spend_row.cache_hit_key is null then null else 'hit' end`,
 };
 
 const SORTS: Readonly<Record<SpendSort, Sql>> = {
@@ -91,8 +92,12 @@ function isVisible({ keyHash, userId, teamIds = [] }: NonNullable<SpendFilter['v
 }
 
 /** Condition that a row has a value. In the sums of days, an absent value is an empty text. */
-const hasValue = (field: SpendField): Sql =>
-  field === 'tag' ? sql`spend_row.tags is not null` : sql`coalesce(${COLUMNS[field]}, '') <> ''`;
+function hasValue(field: SpendField): Sql {
+  if (field === 'tag') return sql`spend_row.tags is not null`;
+  // The condition of the index of cache hits.
+  if (field === 'cacheHit') return sql`spend_row.cache_hit_key is not null`;
+  return sql`coalesce(${COLUMNS[field]}, '') <> ''`;
+}
 
 /** Fields with values, in a fixed order. */
 const valuesIn = (values: FieldValues): readonly (readonly [SpendField, readonly string[]])[] =>

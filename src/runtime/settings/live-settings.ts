@@ -4,6 +4,7 @@ import { SWITCHES } from '../../domain/settings/switches.ts';
 import type { Setting } from './setting.ts';
 import { SETTINGS } from './table.ts';
 import { MANAGEMENT_SETTINGS } from './table/management.ts';
+import { RESPONSE_CACHE_SETTINGS } from './table/response-cache.ts';
 import { ROUTING_SETTINGS } from './table/routing.ts';
 
 const pathsOf = (rows: Readonly<Record<string, Setting>>): readonly string[] =>
@@ -15,6 +16,7 @@ export const SETTING_PATHS: readonly string[] = pathsOf(SETTINGS);
 const LIVE: ReadonlySet<string> = new Set([
   ...pathsOf(ROUTING_SETTINGS),
   ...pathsOf(MANAGEMENT_SETTINGS),
+  ...pathsOf(RESPONSE_CACHE_SETTINGS),
   'general_settings.allowed_ips',
   ...[...SWITCHES, ...REQUIREMENT_SETTINGS].map((name) => `general_settings.${name}`),
   ...Object.keys(RETENTIONS).map((name) => `general_settings.${name}`),

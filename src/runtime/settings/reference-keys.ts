@@ -81,7 +81,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
   litellm_settings: {
     effects: {
       guardrails: NO_GUARDRAIL,
-      cache: 'no answer is cached',
       callbacks: NO_CALLBACK,
       success_callback: NO_CALLBACK,
       failure_callback: NO_CALLBACK,
@@ -122,7 +121,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       tag_filtering_match_any: 'tags of a request do not select a deployment',
       enable_pre_call_checks: 'deployments are not left out for the size of a request',
       optional_pre_call_checks: 'no further check selects a deployment',
-      cache_responses: 'no answer is cached',
+      cache_responses: 'set `litellm_settings.cache` in its place',
       timeout: 'set `timeout` of each model in its place',
       stream_timeout: 'set `timeout` of each model in its place',
       default_max_parallel_requests: NO_LIMIT,
@@ -134,14 +133,13 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
   },
   'litellm_settings.cache_params': {
     effects: {},
-    others:
-      names(`default_in_memory_ttl default_in_redis_ttl disk_cache_dir gcp_service_account gcp_ssl_ca_certs gcs_bucket_name gcs_path
-      gcs_path_service_account max_connections mode qdrant_api_base qdrant_api_key qdrant_collection_name
+    others: names(`disk_cache_dir gcp_service_account gcp_ssl_ca_certs gcs_bucket_name gcs_path
+      gcs_path_service_account max_connections qdrant_api_base qdrant_api_key qdrant_collection_name
       qdrant_quantization_config qdrant_semantic_cache_embedding_model redis_flush_size redis_semantic_cache_embedding_model
       redis_semantic_cache_index_name redis_startup_nodes s3_api_version s3_aws_access_key_id s3_aws_secret_access_key
       s3_aws_session_token s3_bucket_name s3_config s3_endpoint_url s3_path s3_region_name s3_use_ssl s3_verify
       sentinel_nodes sentinel_password service_name similarity_threshold socket_timeout ssl_cert_reqs
-      ssl_check_hostname supported_call_types ttl username`),
+      ssl_check_hostname`),
   },
 };
 

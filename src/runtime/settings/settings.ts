@@ -34,7 +34,7 @@ import { readPassThrough } from './pass-through.ts';
 import { type EnvironmentAccount, readProviderAccounts } from './provider-accounts.ts';
 import { type ConfigReader, createConfigReader } from './reload.ts';
 import { type LensWorkSettings, lensWorkOf } from './lens.ts';
-import { type SharingSettings, sharingOf } from './sharing.ts';
+import { type CacheServerDefaults, cacheServerDefaultsOf, type SharingSettings, sharingOf } from './sharing.ts';
 import { type SignInSettings, signInOf } from './sign-in.ts';
 import { type StoreSwitches, storeSwitchesOf } from './store-switches.ts';
 import type { SettingValues } from './table.ts';
@@ -123,6 +123,7 @@ export interface Settings extends FileTargets {
   readonly keyHeader: string | null;
   readonly callers: CallerSettings;
   readonly sharing: SharingSettings;
+  readonly cacheServer: CacheServerDefaults;
   /** Rules for creating and changing keys. */
   readonly keyRules: KeyRules;
   /** Ids of teams that users may join by themselves. */
@@ -308,6 +309,7 @@ function settingsOf(values: SettingValues) {
     budgetAlertUrl: values.budgetAlertUrl,
     budgetErrorKind: BUDGET_ERROR_KINDS[values.budgetStatus],
     sharing: sharingOf(values),
+    cacheServer: cacheServerDefaultsOf(values),
     keyHeader: values.keyHeader?.toLowerCase() ?? null,
     callers: callersOf(values),
     availableTeams: values.availableTeams,

@@ -1,3 +1,4 @@
+import type { CacheServer } from '../../domain/response-cache/cache-settings.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { SettingValues } from './table.ts';
 
@@ -9,17 +10,40 @@ export interface SharingSettings {
   readonly redis: { readonly url: Secret; readonly namespace: string } | null;
 }
 
+/** A Redis server by its address or its parts. */
 interface Server {
   readonly url: string | null;
   readonly host: string | null;
   readonly port: number;
   readonly username: string | null;
   readonly password: Secret | null;
+  /** Number of its database; absent for the first. */
+  readonly database?: number | null;
+}
+
+/** What the process knows about Redis, for a cache of answers that lacks it. */
+export interface CacheServerDefaults extends Pick<Server, 'username' | 'password'> {
+  readonly server: CacheServer | null;
+  readonly isSecure: boolean;
+  readonly prefix: string;
+}
+
+export function cacheServerDefaultsOf(values: SettingValues): CacheServerDefaults {
+  const { redisUsername: username, redisPassword: password, redisSsl: isSecure, redisNamespace: prefix } = values;
+  const url = serverUrlOf(values);
+  return { server: url === null ? null : { url: new Secret(url), prefix }, username, password, isSecure, prefix };
 }
 
 /** Shared budgets and limits, with the Redis server of the Redis settings, else of the cache settings. */
 export function sharingOf(values: SettingValues): SharingSettings {
-  const { redisUsername: username, redisPassword: password, redisNamespace: namespace, redisSsl: isSecure } = values;
+  const url = serverUrlOf(values);
+  const isOn = values.sharedLimits === 'auto';
+  return { isOn, redis: isOn && url !== null ? { url: new Secret(url), namespace: values.redisNamespace } : null };
+}
+
+/** Address of the server of the Redis settings, else of the cache settings; null for none. */
+function serverUrlOf(values: SettingValues): string | null {
+  const { redisUsername: username, redisPassword: password, redisSsl: isSecure } = values;
   const redisServer: Server = {
     url: values.redisUrl,
     host: values.redisHost,
@@ -31,21 +55,25 @@ export function sharingOf(values: SettingValues): SharingSettings {
     url: values.cacheUrl,
     host: values.cacheHost,
     port: values.cachePort,
-    username,
+    username: values.cacheUsername ?? username,
+    database: values.cacheDatabase,
     password: values.cachePassword ?? password,
   };
   const cacheUrl = values.cacheType === 'redis' ? addressOf(cacheServer, isSecure) : null;
-  const url = addressOf(redisServer, isSecure) ?? cacheUrl;
-  const isOn = values.sharedLimits === 'auto';
-  return { isOn, redis: isOn && url !== null ? { url: new Secret(url), namespace } : null };
+  return addressOf(redisServer, isSecure) ?? cacheUrl;
 }
 
-function addressOf({ url, host, port, username, password }: Server, isSecure: boolean): string | null {
+/** Address of a server; null where neither URL nor host is set. */
+export function addressOf(
+  { url, host, port, username, password, database = null }: Server,
+  isSecure: boolean,
+): string | null {
   if (url !== null) return url;
   if (host === null) return null;
   const user = encodeURIComponent(username ?? '');
   const secret = password === null ? '' : `:${encodeURIComponent(password.reveal())}`;
   const login = user + secret === '' ? '' : `${user}${secret}@`;
   const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
-  return `${isSecure ? 'rediss' : 'redis'}://${login}${name}:${port}`;
+  const path = database === null ? '' : `/${database}`;
+  return `${isSecure ? 'rediss' : 'redis'}://${login}${name}:${port}${path}`;
 }

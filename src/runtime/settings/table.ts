@@ -7,6 +7,7 @@ import { ROUTING_SETTINGS } from './table/routing.ts';
 import { KEY_SETTINGS } from './table/keys.ts';
 import { LENS_SETTINGS } from './table/lens.ts';
 import { MCP_SETTINGS } from './table/mcp.ts';
+import { RESPONSE_CACHE_SETTINGS } from './table/response-cache.ts';
 import { SERVER_SETTINGS, STORAGE_SETTINGS } from './table/server.ts';
 import { SHARING_SETTINGS } from './table/sharing.ts';
 import { TOKEN_SETTINGS } from './table/tokens.ts';
@@ -21,6 +22,7 @@ export const SETTINGS = {
   ...STORAGE_SETTINGS,
   ...GATEWAY_SETTINGS,
   ...SHARING_SETTINGS,
+  ...RESPONSE_CACHE_SETTINGS,
   ...MANAGEMENT_SETTINGS,
   ...KEY_SETTINGS,
   ...PASS_THROUGH_SETTINGS,
@@ -56,6 +58,11 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
     title: 'Limits of several processes',
     note: 'Budgets, limits per minute and of parallel calls are counted together (ADR 0062).',
     settings: SHARING_SETTINGS,
+  },
+  {
+    title: 'Cache of answers',
+    note: 'See [cache.md](cache.md). A change applies without a restart. The server is that of `cache_params` above.',
+    settings: RESPONSE_CACHE_SETTINGS,
   },
   {
     title: 'Users and teams, prices and budgets, public pages',

@@ -21,7 +21,10 @@ import {
   type StoredSections,
   settingViewOf,
 } from '../../domain/settings/ownership.ts';
+import type { CacheSettings } from '../../domain/response-cache/cache-settings.ts';
 import type { SettingsStore } from '../../domain/settings/stored-section.ts';
+import { cacheSettingsIn } from '../settings/response-cache.ts';
+import type { CacheServerDefaults } from '../settings/sharing.ts';
 import { changesRouting, routingIn } from '../settings/routing.ts';
 import { storedValueFaults } from '../settings/stored-values.ts';
 import { isAmong, proxyFault } from '../network/client-network.ts';
@@ -39,6 +42,8 @@ export interface RunningConfiguration extends Configuration {
   throttleFraction(): number | null;
   /** Whether calls of models without a price are refused. */
   blocksUnpriced(): boolean;
+  /** Settings of the cache of answers; null where it is off. */
+  responseCache(): CacheSettings | null;
   /** Members that requests of calls must have. */
   requiredParams(): RequiredParams;
   /** Retries, cooldowns and fallbacks of the file and of stored settings. A change replaces the object. */
@@ -58,14 +63,17 @@ export function createConfiguration({
   declared,
   store,
   storesModels,
+  cacheServer = null,
 }: {
   readonly declared: DeclaredConfig;
+  /** What a cache of answers that names no server uses. */
+  readonly cacheServer?: CacheServerDefaults | null;
   readonly store: SettingsStore;
   readonly storesModels: boolean;
 }): RunningConfiguration {
   let config = declared;
   let stored: StoredSections = new Map();
-  let values = valuesIn(config, stored);
+  let values = valuesIn(config, stored, cacheServer);
   let routing = routingIn(config, stored);
   let outcome: ConfigReload | null = null;
   /** Number of reads that were started. */
@@ -80,7 +88,7 @@ export function createConfiguration({
     if (next !== config || changesRouting(changed)) routing = routingIn(next, sections);
     config = next;
     stored = sections;
-    values = valuesIn(config, stored);
+    values = valuesIn(config, stored, cacheServer);
     if (changed.length > 0) for (const listener of listeners) listener(changed);
   }
 
@@ -92,6 +100,7 @@ export function createConfiguration({
     providerBudgets: () => values.providerBudgets,
     globalBudget: () => values.globalBudget,
     throttleFraction: () => values.throttleFraction,
+    responseCache: () => values.responseCache,
     requiredParams: () => values.requiredParams,
     routing: () => routing,
     blocksUnpriced: () => values.blocksUnpriced,
@@ -130,7 +139,8 @@ export function createConfiguration({
 }
 
 /** Values of settings that are read at each change, and not at each use. */
-const valuesIn = (config: DeclaredConfig, stored: StoredSections) => ({
+const valuesIn = (config: DeclaredConfig, stored: StoredSections, cacheServer: CacheServerDefaults | null) => ({
+  responseCache: cacheSettingsIn(config, stored, cacheServer),
   allowedAddresses: allowedList(config, stored),
   costAdjustments: adjustmentsOf(config, stored),
   providerBudgets: budgetsOf(config, stored),

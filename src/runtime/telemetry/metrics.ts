@@ -2,6 +2,8 @@ import type { CatalogStatus, CheckOutcome } from '../../domain/catalog/catalog.t
 import type { Clock } from '../../domain/clock.ts';
 import type { UpstreamConnections } from '../../domain/http.ts';
 import type { ConnectionCounts, Metrics } from '../../domain/metrics.ts';
+import type { CacheStatus } from '../../domain/response-cache/response-cache.ts';
+import { addCacheMetrics } from './cache-metrics.ts';
 import type { CallMetrics } from './call-metrics.ts';
 import type { SpanExport } from '../../domain/traces/span-export.ts';
 
@@ -29,6 +31,8 @@ export interface MetricsOptions {
    */
   readonly shares: (() => { readonly isUnavailable: boolean; readonly losses: number }) | null;
   readonly clock: Clock;
+  /** Counts of the cache of answers; absent without one. */
+  readonly answerCache?: () => CacheStatus;
   /** Histograms by model; null where they are turned off. */
   readonly modelCalls: Pick<CallMetrics, 'text'> | null;
 }
@@ -210,6 +214,7 @@ async function openRegistry(options: MetricsOptions) {
     gauge(waiting, `Spans that wait for ${destination}.`, () => countsOf().waiting);
   }
 
+  if (options.answerCache !== undefined) addCacheMetrics({ Counter, Gauge }, registry, options.answerCache);
   if (spanExport !== null)
     exportMetrics(spanExport.counts, {
       total: 'lensgate_otlp_exported_spans_total',

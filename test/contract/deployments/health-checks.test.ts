@@ -9,7 +9,7 @@ import { startApp } from '../../support/start-app.ts';
 import { envelope, NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
 import { startRecordingUpstream, type RecordingUpstream } from './recording-upstream.ts';
 
-const { get, post, send, key, user } = tenancyClient({
+const { get, post, key, user } = tenancyClient({
   config: {
     general_settings: { demo_model: false },
     model_list: [
@@ -255,36 +255,6 @@ it('service.callbacks 200: no callbacks; 401: no key', async () => {
     body: { success: [], failure: [], success_and_failure: [] },
   });
   expect(await get('/callbacks/list', '')).toEqual(NO_KEY);
-});
-
-it('service.cache 401: no key; 503: no configured cache', async () => {
-  expect(await get('/cache/ping', '')).toEqual(NO_KEY);
-  expect(await get('/cache/ping')).toEqual(envelope(503, 'No cache of answers is configured.', 'service_unavailable'));
-});
-
-it.each([
-  ['service.cacheInfo', 'GET', '/cache/redis/info', undefined],
-  ['service.deleteCached', 'POST', '/cache/delete', { keys: ['a'] }],
-  ['service.flushCache', 'POST', '/cache/flushall', {}],
-] as const)('%s 401: no key; 503: no configured cache', async (_row, method, path, body) => {
-  const refused = envelope(503, 'No cache of answers is configured.', 'service_unavailable');
-  expect(await send(method, path, body)).toEqual(refused);
-  expect(await send(method, path, body, '')).toEqual(NO_KEY);
-});
-
-it.each([
-  ['service.deleteCached', '/cache/delete'],
-  ['service.flushCache', '/cache/flushall'],
-])('%s 403: a read-only administrator', async (_row, path) => {
-  const viewer = (await post('/user/new', { user_role: 'proxy_admin_viewer' })).body['key'];
-  expect((await post(path, { keys: ['a'] }, String(viewer))).status).toBe(403);
-});
-
-it('service.deleteCached 422: without keys', async () => {
-  expect(await post('/cache/delete', {})).toMatchObject({
-    status: 422,
-    body: { detail: [{ type: 'missing', loc: ['body', 'keys'] }] },
-  });
 });
 
 it('health.services 200, service.callbacks 200: a configured collector of spans', async () => {

@@ -27,7 +27,6 @@ general_settings:
 
 const EXPECTED = [
   'config.yaml:6: policies: has no effect: no request and no answer is checked, masked or blocked',
-  'config.yaml:15: litellm_settings.cache: has no effect: no answer is cached',
   'config.yaml:19: litellm_settings.callbacks: "langfuse", "presidio" have no effect: no call is sent there',
 ];
 

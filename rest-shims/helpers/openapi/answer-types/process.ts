@@ -197,6 +197,13 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   'passThroughEndpoints.list': '{ endpoints: PassThroughEndpoint[] }',
   'passThroughEndpoints.team': '{ endpoints: PassThroughEndpoint[] }',
   'passThroughEndpoints.update': '{ endpoints: PassThroughEndpoint[] }',
+  'cache.delete': "{ status: 'success' }",
+  'cache.flush': "{ status: 'success' }",
+  'cache.ping': `
+    { status: 'healthy', cache_type: 'local' | 'redis', ping_response: boolean, set_cache_response: string,
+    litellm_cache_params: string, health_check_cache_params: object }`,
+  'cache.server': '{ num_clients: integer, clients: object[], info: object }',
+  'cache.test': "{ status: 'success', message: string, error: null }",
   'service.callbacks': '{ success: unknown[], failure: unknown[], success_and_failure: string[] }',
   'service.endpoints': `
     { endpoints: { key: string, label: string, endpoint: string, providers: { slug: string,

@@ -23,6 +23,12 @@ const COMMAND_MS = 1_000;
 /** Commands of a connection, and `ping`, which rejects after `COMMAND_MS` without an answer. */
 export interface RedisConnection extends RedisCommands {
   ping(): Promise<unknown>;
+  getBuffer(key: string): Promise<Buffer | null>;
+  set(key: string, value: Buffer, unit: 'PX', milliseconds: number): Promise<unknown>;
+  unlink(...keys: string[]): Promise<number>;
+  scan(cursor: string, match: 'MATCH', pattern: string, count: 'COUNT', size: number): Promise<[string, string[]]>;
+  client(command: 'LIST'): Promise<unknown>;
+  info(): Promise<string>;
 }
 
 /**

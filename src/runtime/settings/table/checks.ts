@@ -35,3 +35,7 @@ export const redisAddressFault = (value: string): string | null =>
   /^rediss?:\/\/[^/]/i.test(value) && URL.canParse(value)
     ? null
     : 'is not an address like redis://user:password@host:6379/0';
+
+/** Fault of the type of the cache of answers. Null for a supported one. */
+export const cacheTypeFault = (type: string): string | null =>
+  type === 'local' || type === 'redis' ? null : 'is not a supported cache of answers: use `local` or `redis`';

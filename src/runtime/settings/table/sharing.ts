@@ -1,6 +1,6 @@
 import { choice, flag, secret, secretText, text, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
-import { redisAddressFault } from './checks.ts';
+import { cacheTypeFault, redisAddressFault } from './checks.ts';
 
 const port = (env: readonly string[], file: string, description: string) =>
   setting({ kind: integer(1, 65_535), default: 6379, env, file, description });
@@ -61,11 +61,11 @@ export const SHARING_SETTINGS = {
       'Prefix of all keys in Redis, also at the server of `cache_params`. Processes that count together must have the same prefix.',
   }),
   cacheType: setting({
-    kind: text('name of a cache'),
+    kind: text('`local` or `redis`', cacheTypeFault),
     default: null,
     file: 'litellm_settings.cache_params.type',
     description:
-      '`redis`: the server of `cache_params` counts budgets and limits, where no other Redis server is set. Answers are not cached.',
+      'Place of cached answers: `local` is the memory of each process. `redis`: the server of `cache_params` also counts budgets and limits, where no other Redis server is set.',
   }),
   cacheUrl: setting({
     kind: secretText('address like redis://user:password@host:6379/0', redisAddressFault),
@@ -80,6 +80,18 @@ export const SHARING_SETTINGS = {
     description: 'Host of the server of `cache_params`, where `url` is not set.',
   }),
   cachePort: port([], 'litellm_settings.cache_params.port', 'Port of the server of `cache_params`.'),
+  cacheUsername: setting({
+    kind: text('name'),
+    default: null,
+    file: 'litellm_settings.cache_params.username',
+    description: 'User at the server of `cache_params`. Without it, `REDIS_USERNAME` is used.',
+  }),
+  cacheDatabase: setting({
+    kind: integer(0, 65_535),
+    default: null,
+    file: 'litellm_settings.cache_params.db',
+    description: 'Number of the database at the server of `cache_params`. Ignored where the server is set by a URL.',
+  }),
   cachePassword: setting({
     kind: secret(''),
     default: null,

@@ -1,0 +1,65 @@
+import type { ModelRequest } from '../chat/chat.ts';
+import { Forbidden } from '../errors.ts';
+import { invalidType } from '../inference/request-validation.ts';
+import { isJsonObject } from '../json-object.ts';
+import type { VirtualKey } from '../keys/virtual-key.ts';
+import { MAX_TTL_SECONDS } from './cache-settings.ts';
+import type { CacheControls } from './cache-use.ts';
+
+/** Maximum length of a namespace, in characters. */
+const MAX_NAMESPACE = 128;
+const NAMESPACE = /^[\w.:@/-]+$/;
+
+type Controlled = Pick<ModelRequest, 'endpoint' | 'body'>;
+
+/** Cache controls of a request: those of `cache`, and `caching`. Unknown controls are ignored. Throws InvalidInput. */
+export function cacheControlsOf({ body, endpoint }: Controlled): { readonly cache?: CacheControls } {
+  const sent = body['cache'] ?? undefined;
+  const caching = body['caching'] ?? undefined;
+  if (sent === undefined && caching === undefined) return {};
+  if (sent !== undefined && !isJsonObject(sent)) throw invalidType('cache', 'an object', endpoint);
+  if (caching !== undefined && typeof caching !== 'boolean') throw invalidType('caching', 'a boolean', endpoint);
+  const controls = sent ?? {};
+  const flag = (name: string): boolean | null => {
+    const value = controls[name] ?? null;
+    if (value !== null && typeof value !== 'boolean') throw invalidType(`cache.${name}`, 'a boolean', endpoint);
+    return value;
+  };
+  const seconds = (name: string): number | null => {
+    const value = controls[name] ?? null;
+    const isValid = typeof value === 'number' && value >= 0 && value <= MAX_TTL_SECONDS;
+    if (value !== null && !isValid)
+      throw invalidType(`cache.${name}`, `a number of seconds from 0 to ${MAX_TTL_SECONDS}`, endpoint);
+    return value;
+  };
+  const namespace = controls['namespace'] ?? null;
+  const isNamespace = typeof namespace === 'string' && namespace.length <= MAX_NAMESPACE && NAMESPACE.test(namespace);
+  if (namespace !== null && !isNamespace)
+    throw invalidType(
+      'cache.namespace',
+      `a text of at most ${MAX_NAMESPACE} letters, digits and _ . : @ / -`,
+      endpoint,
+    );
+  return {
+    cache: {
+      use: flag('use-cache') ?? caching ?? null,
+      noCache: flag('no-cache') ?? false,
+      noStore: flag('no-store') ?? false,
+      ttlSeconds: seconds('ttl'),
+      maxAgeSeconds: seconds('s-maxage') ?? seconds('s-max-age'),
+      namespace,
+      names: Object.keys(controls),
+    },
+  };
+}
+
+/** Throws Forbidden for a control that the key does not allow. A key without a list allows all controls. */
+export function assertMayControlCache(key: VirtualKey, controls: CacheControls | undefined): void {
+  if (controls === undefined) return;
+  const allowed = key.settings.allowedCacheControls ?? [];
+  if (allowed.length === 0) return;
+  const forbidden = controls.names.find((name) => !allowed.includes(name));
+  if (forbidden === undefined) return;
+  const message = `Not allowed to set ${forbidden.slice(0, 256)} as a cache control. Contact admin to change permissions.`;
+  throw new Forbidden(message, null, { hasWordsOfReference: true });
+}

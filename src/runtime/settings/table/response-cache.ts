@@ -1,0 +1,60 @@
+import {
+  CACHE_MODES,
+  CACHE_SCOPES,
+  CACHEABLE_CALL_TYPES,
+  callTypeFault,
+  DEFAULT_MAX_MESSAGES,
+  MAX_TTL_SECONDS,
+} from '../../../domain/response-cache/cache-settings.ts';
+import { choice, decimal, flag, integer, list } from '../kinds.ts';
+import { setting } from '../setting.ts';
+
+const SECTION = 'litellm_settings.cache_params';
+
+const ttl = (name: string, description: string) =>
+  setting({
+    kind: decimal({ above: 0, to: MAX_TTL_SECONDS }),
+    default: null,
+    file: `${SECTION}.${name}`,
+    unit: 'seconds',
+    description,
+  });
+
+/** The cache of answers. Its server has further rows in `sharing.ts`. */
+export const RESPONSE_CACHE_SETTINGS = {
+  cache: setting({
+    kind: flag(),
+    default: null,
+    defaultText: 'false',
+    file: 'litellm_settings.cache',
+    description: 'Caches answers of model calls. Without it, the cache is on where `/cache/settings` stores a server.',
+  }),
+  cacheMode: setting({
+    kind: choice(CACHE_MODES),
+    default: 'default_on',
+    file: `${SECTION}.mode`,
+    description: '`default_off`: only requests with `cache: {"use-cache": true}` use the cache.',
+  }),
+  cacheCallTypes: setting({
+    kind: list('call types', callTypeFault),
+    default: [...CACHEABLE_CALL_TYPES],
+    file: `${SECTION}.supported_call_types`,
+    description: 'Call types whose answers are cached. Transcriptions and reranking are accepted, but not cached.',
+  }),
+  cacheTtl: ttl('ttl', 'How long an answer is stored. A request can set another time.'),
+  cacheMemoryTtl: ttl('default_in_memory_ttl', 'As `ttl`, for the type `local`. Without both: 600 seconds.'),
+  cacheRedisTtl: ttl('default_in_redis_ttl', 'As `ttl`, for the type `redis`. Without both: 60 seconds.'),
+  cacheMaxMessages: setting({
+    kind: integer(1, 1_000_000),
+    default: DEFAULT_MAX_MESSAGES,
+    file: `${SECTION}.max_messages`,
+    description: 'Conversations with more messages are neither read nor stored. Null removes the limit.',
+  }),
+  cacheScope: setting({
+    kind: choice(CACHE_SCOPES),
+    default: 'team',
+    file: `${SECTION}.scope`,
+    description:
+      'Callers that share answers. `team`: those of a team; without a team, those of a user; without both, one key. `all`: all callers.',
+  }),
+} as const;

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import {
+  decodeAnswer,
+  encodeAnswer,
+  isWholeAnswer,
+  type StoredAnswer,
+} from '../../../src/domain/response-cache/stored-answer.ts';
+import { CHAT_COMPLETIONS, EMBEDDINGS } from '../../../src/domain/inference/endpoint.ts';
+
+const answer: StoredAnswer = {
+  storedAtMs: 5,
+  streaming: true,
+  contentType: 'text/event-stream',
+  dropped: ['seed'],
+  outcome: { responseId: 'r\n1', responseModel: null, finishReason: 'stop', usage: null, text: 'ä' },
+  body: new TextEncoder().encode('data: {"a":1}\n\ndata: [DONE]\n\n'),
+};
+const outcome = { ...answer.outcome, failure: null };
+
+describe('encoding of a stored answer', () => {
+  it('is decoded to the same answer', () => {
+    expect(decodeAnswer(encodeAnswer(answer))).toEqual(answer);
+  });
+
+  it.each(['', 'no line end', '{}\nbody', '{"version":2,"outcome":{}}\nbody', 'broken\n', '[]\n'])(
+    'other bytes are no answer: %j',
+    (text) => {
+      expect(decodeAnswer(new TextEncoder().encode(text))).toBeNull();
+    },
+  );
+});
+
+describe('complete answers', () => {
+  it('a conversation needs a reason to finish; a failure and another status are not complete', () => {
+    expect(isWholeAnswer({ status: 200 }, outcome, CHAT_COMPLETIONS)).toBe(true);
+    expect(isWholeAnswer({ status: 200 }, { ...outcome, finishReason: null }, CHAT_COMPLETIONS)).toBe(false);
+    expect(isWholeAnswer({ status: 200 }, { ...outcome, finishReason: null }, EMBEDDINGS)).toBe(true);
+    expect(isWholeAnswer({ status: 206 }, outcome, EMBEDDINGS)).toBe(false);
+    const failure = { message: 'm', code: 'c' };
+    expect(isWholeAnswer({ status: 200 }, { ...outcome, failure }, CHAT_COMPLETIONS)).toBe(false);
+  });
+});
