@@ -1002,6 +1002,36 @@ CREATE TABLE "a2a_agent" (
       );
 CREATE UNIQUE INDEX "a2a_agent_name_unique" on "a2a_agent" ("name");
 CREATE INDEX "a2a_agent_created_at_id_index" on "a2a_agent" ("created_at", "id");
+CREATE TABLE "search_tool" (
+        "id" text not null primary key,
+        "name" text not null,
+        "info" json null,
+        "sealed" text not null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE UNIQUE INDEX "search_tool_name_unique" on "search_tool" ("name");
+CREATE INDEX "search_tool_created_at_id_index" on "search_tool" ("created_at", "id");
+CREATE TABLE "memory" (
+        "id" text not null primary key,
+        "name" text not null,
+        "value" text not null,
+        "metadata" json null,
+        "user_id" text null,
+        "team_id" text null,
+        "owner" text not null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE UNIQUE INDEX "memory_owner_name_unique" on "memory" ("owner", "name");
+CREATE INDEX "memory_created_at_id_index" on "memory" ("created_at", "id");
+CREATE INDEX "memory_name_index" on "memory" ("name");
 insert into "schema_migration" ("name") values
 ('Migration20261121000000_foundation'),
 ('Migration20261121010000_catalog_releases'),
@@ -1064,4 +1094,6 @@ insert into "schema_migration" ("name") values
 ('Migration20261130101000_mcp_servers'),
 ('Migration20261130101100_mcp_toolsets'),
 ('Migration20261130101500_vector_stores'),
-('Migration20261130102424_a2a_agents');
+('Migration20261130102424_a2a_agents'),
+('Migration20261130120000_search_tools'),
+('Migration20261130120100_memory');
