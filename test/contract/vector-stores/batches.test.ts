@@ -44,7 +44,7 @@ const shown = (status: string): Json => ({
 });
 const invalid = (message: string, param: string | null): readonly [number, Json] => [
   400,
-  { error: { message, type: 'invalid_request_error', param, code: '400' } },
+  { error: { message, type: 'bad_request_error', param, code: '400' } },
 ];
 
 type Row = readonly [name: string, method: string, end: string, body: Json | undefined];
