@@ -10,13 +10,15 @@ import { callerOf, operation } from './operation/operation.ts';
 import {
   type CallFacts,
   getObject,
-  storeObject,
-  currentState,
-  listObjects,
   type NamedObject,
   passForObject,
   placeOf,
   type ShownCall,
+} from './operation/object-calls.ts';
+import {
+  storeObject,
+  currentState,
+  listObjects,
   shownCall,
   type ShownPage,
   storeState,

@@ -12,16 +12,13 @@ import { callerOf, operation } from './operation/operation.ts';
 import {
   type CallFacts,
   getObject,
-  storeObject,
-  listObjects,
   type NamedObject,
   pass,
   passForObject,
   placeOf,
   type ShownCall,
-  shownCall,
-  type ShownPage,
-} from './operation/upstream-objects.ts';
+} from './operation/object-calls.ts';
+import { storeObject, listObjects, shownCall, type ShownPage } from './operation/upstream-objects.ts';
 import type { ObjectPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 

@@ -14,7 +14,7 @@ import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey, objectReader, objectWriter, system } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import { findStored } from './operation/response-context.ts';
-import { type CallFacts, noObject, pass, placeOf } from './operation/upstream-objects.ts';
+import { type CallFacts, noObject, pass, placeOf } from './operation/object-calls.ts';
 import type { ResponsePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { askForResponse, upstreamOf } from './operation/response-calls.ts';

@@ -40,6 +40,8 @@ export interface OneStoreRequest extends VectorStoreRequest {
   readonly storeId: string;
   /** File in the path; null for a path without one. */
   readonly fileId: string | null;
+  /** Batch of files in the path; null for a path without one. */
+  readonly batchId: string | null;
 }
 
 /** An answer to relay. `bytes` is its body where it was read here; null where it is streamed. */
@@ -48,10 +50,18 @@ export interface StoreAnswer {
   readonly bytes: Uint8Array | null;
 }
 
-const WRITES: ReadonlySet<StoreAction> = new Set(['update', 'delete', 'addFile', 'updateFile', 'removeFile']);
+const WRITES: ReadonlySet<StoreAction> = new Set([
+  'update',
+  'delete',
+  'addFile',
+  'updateFile',
+  'removeFile',
+  'addBatch',
+  'cancelBatch',
+]);
 const CHANGES_STORE: ReadonlySet<StoreAction> = new Set(['update', 'delete']);
 /** Actions with a body that is sent on. */
-const WITH_BODY: ReadonlySet<StoreAction> = new Set(['update', 'search', 'addFile', 'updateFile']);
+const WITH_BODY: ReadonlySet<StoreAction> = new Set(['update', 'search', 'addFile', 'updateFile', 'addBatch']);
 
 /** Members of a body that are for the gateway. */
 const GATEWAY_MEMBERS = new Set([
@@ -166,7 +176,7 @@ const GONE = 404;
 
 async function callStore(
   scope: StoreScope,
-  { action, storeId, fileId, sent, provider }: OneStoreRequest,
+  { action, storeId, fileId, batchId, sent, provider }: OneStoreRequest,
 ): Promise<StoreAnswer> {
   const caller = callerOf(scope);
   const store = scope.platform.vectorStores.find(storeId);
@@ -176,7 +186,7 @@ async function callStore(
   const target = await targetOfStore(scope, { store, provider, storeId });
   const file = fileId === null ? null : await fileInPath(scope, fileId);
   const json = WITH_BODY.has(action) ? await storeBody(scope, action, sent.fields) : undefined;
-  const path = pathOf(storeId, action, file?.upstreamId ?? '');
+  const path = pathOf(storeId, action, { fileId: file?.upstreamId ?? '', batchId: batchId ?? '' });
   const method = sent.method;
   const request = { action, method, path, search: sent.search, ...(json === undefined ? {} : { json }) };
   const call = await sendToStore(scope, target, { ...request, ...factsOf(sent) });
@@ -201,6 +211,7 @@ async function withOwnFileId(call: GatewayCall, target: StoreTarget, id: string)
 
 async function storeBody(scope: StoreScope, action: StoreAction, fields: JsonObject): Promise<JsonObject> {
   const body = upstreamBody(fields);
+  if (action === 'addBatch') return await withUpstreamFiles(scope, await withBatchFiles(scope, body));
   if (action !== 'addFile') return body;
   const { file_id: id } = body;
   if (typeof id !== 'string' || id === '')
@@ -208,9 +219,33 @@ async function storeBody(scope: StoreScope, action: StoreAction, fields: JsonObj
   return { ...body, file_id: await upstreamFileId(scope, id) };
 }
 
-function pathOf(storeId: string, action: OneStoreRequest['action'], fileId: string): readonly string[] {
+/** The body of a batch with ids of the provider in `files`, which has the attributes of each file. */
+async function withBatchFiles(scope: StoreScope, body: JsonObject): Promise<JsonObject> {
+  const { files, file_ids: ids } = body;
+  if (files === undefined || files === null) {
+    if (ids === undefined || ids === null)
+      throw new InvalidInput('file_ids or files must be a list.', [], { field: 'file_ids' });
+    return body;
+  }
+  if (!Array.isArray(files) || !files.every((one) => typeof jsonObjectOf(one)['file_id'] === 'string'))
+    throw new InvalidInput('files must be a list of objects with a file_id.', [], { field: 'files' });
+  if (files.length > MAX_FILES)
+    throw new InvalidInput(`files must have at most ${MAX_FILES} files.`, [], { field: 'files' });
+  const renamed = files.map(async (one: JsonObject) => ({
+    ...one,
+    file_id: await upstreamFileId(scope, String(one['file_id'])),
+  }));
+  return { ...body, files: await Promise.all(renamed) };
+}
+
+function pathOf(
+  storeId: string,
+  action: OneStoreRequest['action'],
+  { fileId, batchId }: { readonly fileId: string; readonly batchId: string },
+): readonly string[] {
   const store = ['vector_stores', storeId];
   const file = [...store, 'files', fileId];
+  const batch = [...store, 'file_batches', batchId];
   const paths: Readonly<Record<OneStoreRequest['action'], readonly string[]>> = {
     get: store,
     update: store,
@@ -222,6 +257,10 @@ function pathOf(storeId: string, action: OneStoreRequest['action'], fileId: stri
     updateFile: file,
     removeFile: file,
     readFile: [...file, 'content'],
+    addBatch: [...store, 'file_batches'],
+    getBatch: batch,
+    cancelBatch: [...batch, 'cancel'],
+    listBatchFiles: [...batch, 'files'],
   };
   return paths[action];
 }

@@ -27,6 +27,7 @@ const parseStoreCall = (request: HttpRequest) => ({
   ...parseCall(request),
   storeId: request.params['id'] ?? '',
   fileId: request.params['file'] ?? null,
+  batchId: request.params['batch'] ?? null,
 });
 
 type Run = typeof readProviderStore;
@@ -142,5 +143,33 @@ export const vectorStoreCallRoutes: readonly RouteRow[] = [
     paths: pathsOf(`${STORE}/files/:file/content`),
     statuses: STATUSES,
     handle: handled(readProviderStore, 'readFile'),
+  },
+  {
+    ...POST,
+    name: 'storeBatches.create',
+    paths: pathsOf(`${STORE}/file_batches`),
+    statuses: WITH_BODY_STATUSES,
+    handle: handled(changeProviderStore, 'addBatch'),
+  },
+  {
+    ...READ,
+    name: 'storeBatches.get',
+    paths: pathsOf(`${STORE}/file_batches/:batch`),
+    statuses: STATUSES,
+    handle: handled(readProviderStore, 'getBatch'),
+  },
+  {
+    ...POST,
+    name: 'storeBatches.cancel',
+    paths: pathsOf(`${STORE}/file_batches/:batch/cancel`),
+    statuses: WITH_BODY_STATUSES,
+    handle: handled(changeProviderStore, 'cancelBatch'),
+  },
+  {
+    ...READ,
+    name: 'storeBatches.files',
+    paths: pathsOf(`${STORE}/file_batches/:batch/files`),
+    statuses: STATUSES,
+    handle: handled(readProviderStore, 'listBatchFiles'),
   },
 ];

@@ -43,6 +43,7 @@ const AuditNounType = builder.enumType('AuditNoun', {
     A2A_AGENT: { value: 'a2a_agent', description: 'A2A agents, without their secrets.' },
     GUARDRAIL: { value: 'guardrail', description: 'Guardrails, without their parameters.' },
     VECTOR_STORE: { value: 'vector_store', description: 'Registered vector stores, without their parameters.' },
+    SEARCH_TOOL: { value: 'search_tool', description: 'Search tools, without their parameters.' },
     MCP_SERVER: { value: 'mcp_server', description: 'MCP servers, without their settings.' },
     MCP_TOOLSET: { value: 'mcp_toolset', description: 'Toolsets of MCP servers.' },
     PASS_THROUGH_ENDPOINT: { value: 'pass_through_endpoint', description: 'Paths whose calls are forwarded.' },

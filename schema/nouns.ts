@@ -20,6 +20,8 @@ import './trace-list.ts';
 import './trace-edges.ts';
 import './trace-labels.ts';
 import './trace-query.ts';
+import './memory.ts';
+import './search-tools.ts';
 import './sessions.ts';
 import './trace-removal.ts';
 import './annotations.ts';

@@ -135,6 +135,21 @@ vector_store_registry:
 The stores exist at their provider; the start does not create them. Stores of the file cannot be changed at run time. A store of another
 provider causes a warning, and its calls get 400. [vector-stores.md](vector-stores.md) has more.
 
+## Search tools
+
+\`\`\`yaml
+search_tools:
+  - search_tool_name: web # name in requests; entries with one name share its searches
+    litellm_params:
+      search_provider: tavily # or perplexity, exa_ai, brave, serper, searxng
+      api_key: os.environ/TAVILY_KEY # else that of the environment
+      timeout: 10 # seconds; 30 when absent
+      input_cost_per_query: 0.008 # USD; else the price map
+\`\`\`
+
+Tools of the file cannot be changed at run time. A tool of another provider causes a warning, and its searches get 400.
+[search.md](search.md) has more.
+
 ## Models that cannot be called
 
 A model without a key, without an address or of an unknown provider does not stop the start. The log has a warning with file and line. The model is

@@ -15,6 +15,7 @@ import { composeGateway, composeUpstreams } from './startup/compose-gateway.ts';
 import { composeA2aAgents } from './startup/compose-a2a-agents.ts';
 import { composeGuardrails } from './startup/compose-guardrails.ts';
 import { composeResponseCache } from './startup/compose-response-cache.ts';
+import { composeSearchTools } from './startup/compose-search-tools.ts';
 import { composeVectorStores } from './startup/compose-vector-stores.ts';
 import { composeMcpServers } from './startup/compose-mcp-servers.ts';
 import { composeKeys, composeSales } from './startup/compose-keys.ts';
@@ -131,6 +132,7 @@ async function composeParts({ context, stores, configuration, exports, changes, 
   const guardrails = await composeGuardrails(context, stores);
   const a2aAgents = await composeA2aAgents(context, stores);
   const vectorStores = await composeVectorStores(context, stores);
+  const searchTools = await composeSearchTools(context, stores);
   const mcpServers = await composeMcpServers(context, stores);
   const recording = composeRecords(context, { stores, bus, http });
   const { countedBudgets, earlierSpend, records } = recording;
@@ -138,7 +140,7 @@ async function composeParts({ context, stores, configuration, exports, changes, 
   const sales = composeSales(context, { stores, keyRing: keys.keyRing });
   const limits = await composeAdmission(context, { stores, records });
   const responseCache = composeResponseCache(context, configuration);
-  const owned = { guardrails, a2aAgents, mcpServers, vectorStores, responseCache };
+  const owned = { guardrails, a2aAgents, mcpServers, searchTools, vectorStores, responseCache };
   const shared = { stores, configuration, http, bus, catalog, ...owned, ...models, ...recording, ...limits };
   const engine = composeGateway(context, { ...shared, keyOf: keys.keyOf });
   const connections = composeConnections(context);

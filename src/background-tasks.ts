@@ -5,6 +5,7 @@ import { refreshCalibrations } from '../resolvers/stored-decisions.ts';
 import { refreshKeys } from '../resolvers/keys.ts';
 import { refreshA2aAgents } from '../resolvers/a2a-agents.ts';
 import { refreshGuardrails } from '../resolvers/guardrails.ts';
+import { refreshSearchTools } from '../resolvers/search-tools.ts';
 import { refreshVectorStores } from '../resolvers/vector-stores.ts';
 import { refreshMcpServers } from '../resolvers/mcp-servers.ts';
 import { refreshEndpoints } from '../resolvers/pass-through-endpoints.ts';
@@ -117,6 +118,7 @@ function systemTasks(settings: StartContext['settings'], alone: boolean): readon
     { name: 'a2a-agent-refresh', seconds: rowsSeconds, operation: refreshA2aAgents },
     { name: 'guardrail-refresh', seconds: rowsSeconds, operation: refreshGuardrails },
     { name: 'vector-store-refresh', seconds: rowsSeconds, operation: refreshVectorStores },
+    { name: 'search-tool-refresh', seconds: rowsSeconds, operation: refreshSearchTools },
     { name: 'mcp-server-refresh', seconds: rowsSeconds, operation: refreshMcpServers },
     { name: 'settings-refresh', seconds: alone ? ALONE_SECONDS : SETTINGS_SECONDS, operation: refreshSettings },
     { name: 'decision-outcomes', seconds: OUTCOMES_SECONDS, operation: refreshCalibrations },

@@ -41,6 +41,8 @@ import type {
 } from './platform.ts';
 import type { A2aPlatform } from './a2a-platform.ts';
 import type { McpSessionPlatform } from './mcp-session-platform.ts';
+import type { MemoryPlatform } from './memory-platform.ts';
+import type { SearchPlatform } from './search-platform.ts';
 import type { SignInPlatform } from './sign-in-platform.ts';
 import type { RagPlatform } from './vector-store-platform.ts';
 import type { Stores } from './stores.ts';
@@ -65,6 +67,7 @@ export interface Platform
     McpServerPlatform,
     McpToolPlatform,
     McpSessionPlatform,
+    MemoryPlatform,
     MetricsPlatform,
     ObjectPlatform,
     OutsidePlatform,
@@ -75,6 +78,7 @@ export interface Platform
     RagPlatform,
     RealtimePlatform,
     ResponsePlatform,
+    SearchPlatform,
     SettingsPlatform,
     SignInPlatform,
     TeamLoggingPlatform,

@@ -16,6 +16,7 @@ import type { JobStore } from '../../src/domain/jobs/job.ts';
 import type { KeyStore } from '../../src/domain/keys/virtual-key.ts';
 import type { LensRowStores } from '../../src/domain/lens/row-stores.ts';
 import type { McpToolsetStore } from '../../src/domain/mcp-toolsets/mcp-toolset.ts';
+import type { MemoryStore } from '../../src/domain/memory/memory.ts';
 import type { LensStore, LensWorkerStore } from '../../src/domain/lens/store.ts';
 import type { OwnerWindowStore } from '../../src/domain/owners/owner-windows.ts';
 import type { SealedResponseStore } from '../../src/domain/responses/stored-response.ts';
@@ -48,6 +49,7 @@ export interface Stores extends TenancyStores, LensRowStores {
   readonly lenses: LensStore;
   readonly lensWorkers: LensWorkerStore;
   readonly mcpToolsets: McpToolsetStore;
+  readonly memory: MemoryStore;
   readonly ownerWindows: OwnerWindowStore;
   readonly responses: Pick<SealedResponseStore, 'removeBefore'>;
   readonly settings: SettingsStore;

@@ -1,123 +1,37 @@
-import { mayRead, ownerOf, visibilityOf } from '../../src/domain/caller.ts';
-import { collect } from '../../src/domain/bytes.ts';
-import type { ModelRequest } from '../../src/domain/chat/chat.ts';
-import { NotFound, UpstreamFailed } from '../../src/domain/errors.ts';
+import { ownerOf, visibilityOf } from '../../src/domain/caller.ts';
+import { withKeyTags } from '../../src/domain/calls/call-tags.ts';
+import { withTokenCustomer } from '../../src/domain/calls/token-customer.ts';
+import { UpstreamFailed } from '../../src/domain/errors.ts';
 import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { allCalls, type BatchCalls, type CountedCalls } from '../../src/domain/upstream-objects/batch-calls.ts';
 import { batchUseOf, batchEndOf, type ModelUse } from '../../src/domain/upstream-objects/batch-use.ts';
-import { type ObjectAction, OBJECT_PATHS, READ_FILE } from '../../src/domain/upstream-objects/object-action.ts';
+import { type ObjectAction, READ_FILE } from '../../src/domain/upstream-objects/object-action.ts';
 import { outputUseOf } from '../../src/domain/upstream-objects/output-use.ts';
-import type { PassBody } from '../../src/domain/upstream-objects/pass-through.ts';
 import {
   filesOf,
   mayChange,
   type ReadObject,
-  readObject,
+  sourcesOf,
   withOurIds,
 } from '../../src/domain/upstream-objects/shown-object.ts';
 import {
-  type ObjectKind,
   objectId,
   type ObjectPage,
   type ShownObject,
   type UpstreamObject,
 } from '../../src/domain/upstream-objects/upstream-object.ts';
-import { withKeyTags } from '../../src/domain/calls/call-tags.ts';
-import { withTokenCustomer } from '../../src/domain/calls/token-customer.ts';
-import type { GatewayCall, StoragePlace } from '../../src/gateway/gateway.ts';
+import {
+  type BackgroundScope,
+  type CallFacts,
+  type ObjectCall,
+  pass,
+  passForObject,
+  placeOf,
+  type ShownCall,
+} from './object-calls.ts';
 import { callerOf } from './operation.ts';
 import type { ObjectPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
-
-/** Part of a scope that calls about stored objects need. Background work, which has no request, has this part. */
-type BackgroundScope = Pick<Scope<ObjectPlatform>, 'platform' | 'caller' | 'signal'>;
-
-/** As `BackgroundScope`, for calls that use no store. */
-type CallScope = Pick<Scope<Pick<ObjectPlatform, 'gateway'>>, 'platform' | 'caller' | 'signal'>;
-
-/** Id, parent span and labels of a request, for its upstream call. */
-export type CallFacts = Pick<ModelRequest, 'callId' | 'parent' | 'labels'>;
-
-/** An object as the caller sees it, and the call that read it. */
-export interface ShownCall {
-  readonly call: GatewayCall;
-  readonly shown: ShownObject;
-}
-
-/** Id of an object, and the facts of the call about the object. */
-export interface NamedObject extends CallFacts {
-  readonly id: string;
-}
-
-/** Maximum size of an object of an upstream, in bytes. */
-const MAX_OBJECT_BYTES = 1024 * 1024;
-
-const NOT_FOUND_TEXTS: Readonly<Record<ObjectKind, (id: string) => string>> = {
-  file: (id) => `No such File object: ${id}`,
-  batch: (id) => `No batch found with id '${id}'.`,
-  response: (id) => `Response with id '${id}' not found.`,
-};
-
-/** Error for an object that does not exist or that the caller may not see. */
-export const noObject = (kind: ObjectKind, id: string): NotFound => new NotFound(kind, id, NOT_FOUND_TEXTS[kind](id));
-
-/** The object with an id of the gateway. Throws NotFound when it does not exist or the caller may not see it. */
-export async function getObject(scope: Scope<ObjectPlatform>, kind: ObjectKind, id: string): Promise<UpstreamObject> {
-  const object = await scope.platform.stores.upstreamObjects.find(id);
-  if (object?.kind === kind && mayRead(visibilityOf(callerOf(scope)), object.owner)) return object;
-  throw noObject(kind, id);
-}
-
-/** Deployment that stores an object. Throws NotFound when it is no longer configured. */
-export function placeOf(
-  scope: CallScope,
-  { kind, id, deploymentId }: Pick<UpstreamObject, 'kind' | 'id' | 'deploymentId'>,
-): StoragePlace {
-  const deployment = scope.platform.gateway.deployment(deploymentId);
-  if (deployment !== null) return { deployment, model: deployment.modelGroup };
-  const notFound = NOT_FOUND_TEXTS[kind](id).replace(/\.$/, '');
-  throw new NotFound(kind, id, `${notFound}. The deployment it was kept at is no longer configured.`);
-}
-
-/** One call about a stored object. */
-interface ObjectCall {
-  readonly action: ObjectAction;
-  readonly place: StoragePlace;
-  /** Path after the path of the object's kind: empty, or `/{id}` with an optional suffix. */
-  readonly tail: string;
-  readonly body?: PassBody;
-  /** Counted calls of the batch to start. */
-  readonly calls?: BatchCalls;
-}
-
-/** Sends a call about a stored object. Throws what the gateway's `pass` throws. */
-export function pass(
-  scope: CallScope,
-  { action, place, tail, body, calls }: ObjectCall,
-  facts: CallFacts,
-): Promise<GatewayCall> {
-  const { deployment, model } = place;
-  const path = `${OBJECT_PATHS[action.kind]}${tail}` as const;
-  const request = { action, model, path, body: body ?? ({ kind: 'none' } as const), ...facts, ...(calls && { calls }) };
-  return scope.platform.gateway.pass(callerOf(scope), deployment, request, scope.signal);
-}
-
-/** As `pass`, for answers that are one object. Throws UpstreamFailed for another answer. */
-export async function passForObject(
-  scope: CallScope,
-  request: ObjectCall,
-  facts: CallFacts,
-): Promise<{ readonly call: GatewayCall; readonly read: ReadObject }> {
-  const call = await pass(scope, request, facts);
-  const read = await call.consume(async (stream) => {
-    const object = readObject(request.action.kind, await collect(stream, MAX_OBJECT_BYTES));
-    if (object !== null) return object;
-    const { provider } = request.place.deployment;
-    const message = `The upstream's answer cannot be used: it is not a ${request.action.kind}.`;
-    throw new UpstreamFailed(message, { provider, upstreamStatus: null });
-  });
-  return { call, read };
-}
 
 /**
  * Stores the row of an object that an upstream created for the caller. When that fails, `undo` runs before the error is
@@ -179,10 +93,14 @@ async function shownObjects(
   const { upstreamObjects } = scope.platform.stores;
   const idByUpstreamId = new Map<string, string>();
   for (const [deploymentId, atDeployment] of Map.groupBy(objects, ({ object }) => object.deploymentId)) {
-    const fileIds = new Set(atDeployment.flatMap(({ shown }) => Object.values(filesOf(shown))));
-    if (fileIds.size === 0) continue;
+    const idsOf = (shown: ShownObject): readonly string[] => [
+      ...Object.values(filesOf(shown)),
+      ...Object.values(sourcesOf(shown)),
+    ];
+    const named = new Set(atDeployment.flatMap(({ shown }) => idsOf(shown)));
+    if (named.size === 0) continue;
     const readKnownIds = async (): Promise<void> => {
-      for (const { id, upstreamId } of await upstreamObjects.findAtUpstream(deploymentId, [...fileIds]))
+      for (const { id, upstreamId } of await upstreamObjects.findAtUpstream(deploymentId, [...named]))
         idByUpstreamId.set(upstreamId, id);
     };
     await readKnownIds();

@@ -18,7 +18,7 @@ import type { GatewayCall } from '../../src/gateway/gateway.ts';
 import { callerOf } from './operation.ts';
 import { accountOf } from './provider-accounts.ts';
 import type { Scope } from './scope.ts';
-import { noObject } from './upstream-objects.ts';
+import { noObject } from './object-calls.ts';
 import type { VectorStorePlatform } from './vector-store-platform.ts';
 
 type StoreScope = Scope<VectorStorePlatform>;

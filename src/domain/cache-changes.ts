@@ -24,6 +24,7 @@ export const CHANGE_KINDS = [
   'guardrails',
   'a2aAgents',
   'vectorStores',
+  'searchTools',
   'mcpServers',
 ] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];

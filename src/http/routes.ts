@@ -50,6 +50,10 @@ import { a2aAgentRoutes } from '../../rest-shims/a2a-agents.ts';
 import { guardrailUseRoutes } from '../../rest-shims/guardrail-use.ts';
 import { guardrailRoutes } from '../../rest-shims/guardrails.ts';
 import { ragRoutes } from '../../rest-shims/rag.ts';
+import { memoryRoutes } from '../../rest-shims/memory.ts';
+import { videoRoutes } from '../../rest-shims/videos.ts';
+import { searchRoutes } from '../../rest-shims/search.ts';
+import { searchToolRoutes } from '../../rest-shims/search-tools.ts';
 import { vectorStoreCallRoutes } from '../../rest-shims/vector-store-calls.ts';
 import { vectorStoreRoutes } from '../../rest-shims/vector-stores.ts';
 import { mcpServerRoutes } from '../../rest-shims/mcp-servers.ts';
@@ -123,6 +127,10 @@ export function restRoutes(): readonly RouteRow[] {
     ...guardrailUseRoutes,
     ...vectorStoreRoutes,
     ...vectorStoreCallRoutes,
+    ...videoRoutes,
+    ...memoryRoutes,
+    ...searchRoutes,
+    ...searchToolRoutes,
     ...ragRoutes,
     ...mcpServerRoutes,
     ...mcpToolsetRoutes,

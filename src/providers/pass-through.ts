@@ -46,15 +46,22 @@ async function encodedBody(
     case 'json':
       return { contentType: 'application/json', pieces: [withMembers(body.bytes, body.set)] };
     case 'form': {
-      const { form, without, rename, count } = body;
+      const { form, without, set = {}, rename, count } = body;
       const file = form.parts.find(({ name, filename }) => name === 'file' && filename !== null);
       const renamedLines =
         rename === undefined || file === undefined ? null : await withRenamedModels(form, file, rename, count);
       const removed = new Set(without);
-      const pieces = withParts(form, (part) => {
-        if (part === file && renamedLines !== null) return renamedLines;
-        return removed.has(listName(part.name)) ? null : undefined;
-      });
+      const names = new Set(form.parts.map(({ name }) => name));
+      const added = Object.entries(set).filter(([name]) => !names.has(name));
+      const pieces = withParts(
+        form,
+        (part) => {
+          if (part === file && renamedLines !== null) return renamedLines;
+          if (Object.hasOwn(set, part.name)) return set[part.name];
+          return removed.has(listName(part.name)) ? null : undefined;
+        },
+        Object.fromEntries(added),
+      );
       return { contentType: contentTypeOf(form), pieces };
     }
   }

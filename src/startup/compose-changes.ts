@@ -12,6 +12,7 @@ import type { A2aAgents } from '../domain/a2a-agents/agents.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { McpServers } from '../domain/mcp-servers/mcp-server.ts';
 import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
+import type { SearchTools } from '../domain/search-tools/search-tool.ts';
 import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
 import { withChangeListener } from '../domain/row-store.ts';
 import type { CatalogKeyRing } from '../gateway/keys/catalog-key-ring.ts';
@@ -78,6 +79,7 @@ function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores
     tags: withChangeListener(tags, announcing('labelBudgets')),
     tokenMappings: withChangeListener(stores.tokenMappings, announcing('tokenMappings')),
     vectorStores: withChangeListener(stores.vectorStores, announcing('vectorStores')),
+    searchTools: withChangeListener(stores.searchTools, announcing('searchTools')),
   };
 }
 
@@ -121,6 +123,7 @@ interface Caches {
   readonly guardrails: Pick<Guardrails, 'refresh'>;
   readonly a2aAgents: Pick<A2aAgents, 'refresh'>;
   readonly vectorStores: Pick<VectorStores, 'refresh'>;
+  readonly searchTools: Pick<SearchTools, 'refresh'>;
   readonly mcpServers: Pick<McpServers, 'refresh'>;
   readonly teamLogging: Pick<TeamLogging, 'evict' | 'evictAll'>;
 }
@@ -141,6 +144,7 @@ export const changeListenerOf =
     if (changed.has('guardrails')) refreshCache(caches.guardrails);
     if (changed.has('a2aAgents')) refreshCache(caches.a2aAgents);
     if (changed.has('vectorStores')) refreshCache(caches.vectorStores);
+    if (changed.has('searchTools')) refreshCache(caches.searchTools);
     if (changed.has('mcpServers')) refreshCache(caches.mcpServers);
   };
 

@@ -9,6 +9,7 @@ import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { McpServers } from '../domain/mcp-servers/mcp-server.ts';
 import type { ResponseCache } from '../domain/response-cache/response-cache.ts';
 import type { ProcessLoad } from '../domain/metrics.ts';
+import type { SearchTools } from '../domain/search-tools/search-tool.ts';
 import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
 import { withJobUpdates } from '../domain/jobs/job-updates.ts';
 import { withChangeListener } from '../domain/row-store.ts';
@@ -19,6 +20,7 @@ import { createCallEstimates } from '../gateway/accounting/estimate-call.ts';
 import type { Connections } from '../http/connections.ts';
 import type { KeyOwner } from '../gateway/keys/key-ring.ts';
 import type { Stores } from '../persistence/stores.ts';
+import { SEARCH_VENDORS } from '../providers/search/vendors.ts';
 import { createPatternCompiler } from '../runtime/catalog/pattern.ts';
 import type { RefreshingCatalog } from '../runtime/catalog/source.ts';
 import { createKillSwitches } from '../runtime/a2a-agents/kill-switch.ts';
@@ -64,6 +66,7 @@ interface PlatformParts
   readonly activeGuardrails: ActiveGuardrails;
   readonly vectorStores: VectorStores;
   readonly responseCache: ResponseCache;
+  readonly searchTools: SearchTools;
   readonly mcpServers: McpServers;
   readonly configuration: ComposedSettings['configuration'];
   readonly exports: ExportPacker;
@@ -134,7 +137,7 @@ const catalogPlatform = ({ catalog, catalogKeys, changes, freeTier }: PlatformPa
   estimates: createCallEstimates(catalog),
 });
 
-/** Deployments, fallbacks, guardrails, vector stores and MCP servers. */
+/** Deployments, fallbacks, guardrails, vector stores, search tools and MCP servers. */
 const modelPlatform = ({ settings, log }: StartContext, { deployments, ...parts }: PlatformParts) => ({
   deployments,
   credentials: deployments,
@@ -148,6 +151,8 @@ const modelPlatform = ({ settings, log }: StartContext, { deployments, ...parts 
   guardrails: parts.guardrails,
   activeGuardrails: parts.activeGuardrails,
   vectorStores: parts.vectorStores,
+  searchTools: parts.searchTools,
+  searchVendors: SEARCH_VENDORS,
   mcpServers: parts.mcpServers,
   mcpRegistry: settings.mcp.registry,
   isInternalAddress,

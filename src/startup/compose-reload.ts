@@ -5,6 +5,7 @@ import type { A2aAgents } from '../domain/a2a-agents/agents.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { McpServers } from '../domain/mcp-servers/mcp-server.ts';
 import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
+import type { SearchTools } from '../domain/search-tools/search-tool.ts';
 import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { ConfigError } from '../runtime/settings/config-fault.ts';
@@ -25,6 +26,7 @@ interface ReloadParts {
   readonly guardrails: Pick<Guardrails, 'configure' | 'resolve'>;
   readonly a2aAgents: Pick<A2aAgents, 'configure'>;
   readonly vectorStores: Pick<VectorStores, 'configure'>;
+  readonly searchTools: Pick<SearchTools, 'configure'>;
   readonly mcpServers: Pick<McpServers, 'configure' | 'resolve'>;
 }
 
@@ -101,6 +103,7 @@ function apply({ settings, log }: StartContext, parts: ReloadParts, read: Reload
   parts.guardrails.configure(read.guardrails);
   parts.a2aAgents.configure(read.a2aAgents);
   parts.vectorStores.configure(read.vectorStores);
+  parts.searchTools.configure(read.searchTools);
   parts.mcpServers.configure(read.mcpServers);
   configuration.declare(read.config);
   configuration.setLastReload({ at: systemClock.now(), failure: null });

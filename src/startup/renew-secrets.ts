@@ -9,6 +9,7 @@ import { agentCipher } from '../runtime/a2a-agents/agents.ts';
 import { guardrailCipher } from '../runtime/guardrails/guardrails.ts';
 import { mcpServerCipher } from '../runtime/mcp-servers/mcp-servers.ts';
 import { headerCipher } from '../runtime/pass-through/endpoints.ts';
+import { searchToolCipher } from '../runtime/search-tools/search-tools.ts';
 import { vectorStoreCipher } from '../runtime/vector-stores/vector-stores.ts';
 import { renewedSection } from '../runtime/stored-settings/sealed-settings.ts';
 import type { StartContext } from './context.ts';
@@ -25,6 +26,7 @@ type SealedStores = Pick<
   | 'guardrails'
   | 'mcpServers'
   | 'passThrough'
+  | 'searchTools'
   | 'settings'
   | 'teams'
   | 'vectorStores'
@@ -103,6 +105,7 @@ async function renewAll(
     await renewSealed(guardrails, await guardrails.all(null), guardrailCipher(salt)),
     await renewSealed(stores.a2aAgents, await stores.a2aAgents.all(null), agentCipher(salt)),
     await renewSealed(vectorStores, await vectorStores.all(null), vectorStoreCipher(salt)),
+    await renewSealed(stores.searchTools, await stores.searchTools.all(null), searchToolCipher(salt)),
     await renewSealed(mcpServers, await mcpServers.all(null), mcpServerCipher(salt)),
     await renewRows({
       rows: await passThrough.all(null),

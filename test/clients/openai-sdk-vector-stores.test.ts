@@ -33,6 +33,23 @@ describe('vector stores of the official SDK', () => {
     await expect(openai.vectorStores.retrieve(store.id)).rejects.toMatchObject({ status: 404 });
   });
 
+  it('get batches of files, and wait until these are searchable', async () => {
+    const store = await openai.vectorStores.create({});
+    const upload = async (text: string) =>
+      await openai.files.create({ file: await toFile(Buffer.from(text), 'a.txt'), purpose: 'assistants' });
+    const [one, two] = [await upload('one'), await upload('two')];
+    const batch = await openai.vectorStores.fileBatches.createAndPoll(store.id, { file_ids: [one.id, two.id] });
+    expect(batch).toMatchObject({ status: 'completed', vector_store_id: store.id });
+    const listed = await openai.vectorStores.fileBatches.listFiles(batch.id, { vector_store_id: store.id });
+    expect(listed.data).toHaveLength(2);
+    await expect(
+      stranger.vectorStores.fileBatches.retrieve(batch.id, { vector_store_id: store.id }),
+    ).rejects.toMatchObject({ status: 403 });
+    await expect(stranger.vectorStores.fileBatches.create(store.id, { file_ids: [one.id] })).rejects.toMatchObject({
+      status: 403,
+    });
+  });
+
   it('get files, wait until these are searchable, and find their texts', async () => {
     const store = await openai.vectorStores.create({});
     const file = await openai.files.create({

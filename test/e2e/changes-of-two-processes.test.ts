@@ -173,6 +173,22 @@ describe.skipIf(engine === undefined || engine.skipReason !== null)('a change in
     await withinASecond(async () => expect(await statusThere(later)).toBe(401));
   });
 
+  it('applies in the other process within a second: a search tool', async () => {
+    const namesThere = async (): Promise<readonly string[]> => {
+      const { data } = (await call(there, 'GET', '/v1/search/tools')).body;
+      return (data as readonly { readonly search_tool_name: string }[]).map(({ search_tool_name: name }) => name);
+    };
+    const named = (name: string) => ({
+      search_tool: { search_tool_name: name, litellm_params: { search_provider: 'tavily' } },
+    });
+    const { search_tool_id: id } = await changeHere('/search_tools', named('web'));
+    await withinASecond(async () => expect(await namesThere()).toEqual(['web']));
+    await changeHere(`/search_tools/${String(id)}`, named('net'), 'PUT');
+    await withinASecond(async () => expect(await namesThere()).toEqual(['net']));
+    expect((await call(here, 'DELETE', `/search_tools/${String(id)}`)).status).toBe(200);
+    await withinASecond(async () => expect(await namesThere()).toEqual([]));
+  });
+
   it('applies in the other process within a second: a guardrail', async () => {
     const namesThere = async (): Promise<unknown> => {
       const { guardrails } = (await call(there, 'GET', '/v2/guardrails/list')).body;

@@ -137,8 +137,14 @@ async function useAll(): Promise<readonly Answer[]> {
       custom_llm_provider: 'openai',
       litellm_params: { api_base: `${upstream.url}/echo`, api_key: STORED.storeKey },
     }),
+    post('/search_tools', {
+      search_tool: {
+        search_tool_name: 'stored_web',
+        litellm_params: { search_provider: 'exa_ai', api_base: `${upstream.url}/echo`, api_key: STORED.toolKey },
+      },
+    }),
   ]);
-  expect(made.map(({ status }) => status)).toEqual([201, 200, 200]);
+  expect(made.map(({ status }) => status)).toEqual([201, 200, 200, 200]);
   // Groups of settings that a configuration owns are refused; their secrets must not be returned either.
   const settings: readonly Answer[] = await Promise.all([
     post('/config/update', { environment_variables: { VENDOR_KEY: STORED.variable } }),
@@ -159,6 +165,7 @@ async function useAll(): Promise<readonly Answer[]> {
       post(`/a2a/${name}`, { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message: {} } }, key),
     ),
     ...['vs_file', 'vs_stored'].map((id) => post(`/v1/vector_stores/${id}/search`, { query: 'x' }, key)),
+    ...['web', 'stored_web'].map((name) => post(`/v1/search/${name}`, { query: 'x' }, key)),
     call('GET', '/entry/x', { key }),
     call('GET', '/codeagent/v0/agents', { key }),
     ...[STORED.wrongKey, STORED.token, `${CONFIGURED.masterKey}x`, teamKey].map((wrong) =>

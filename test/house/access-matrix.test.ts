@@ -165,6 +165,7 @@ const CLOSED_TO_ADMINS: readonly string[] = [
   // No provider has a credential.
   ...['list', 'create', 'get', 'update', 'delete', 'search'].map((verb) => `providerStores.${verb}`),
   ...['list', 'create', 'get', 'update', 'delete', 'content'].map((verb) => `storeFiles.${verb}`),
+  ...['create', 'get', 'cancel', 'files'].map((verb) => `storeBatches.${verb}`),
   // Administrators create servers without a review.
   'mcpServers.submit',
   // No provider has a credential, and the Gemini routes read another header.

@@ -66,6 +66,8 @@ const NOT_COMPARED = [
   'responses.delete',
   'responses.get',
   'responses.inputItems',
+  'search.call',
+  'search.callTool',
   'service.robots',
   'settings.getBlockUnpriced',
   'settings.getCache',
@@ -122,6 +124,12 @@ const NOT_COMPARED = [
   'traces.ingest',
   'transcriptions.create',
   'translations.create',
+  'videos.content',
+  'videos.create',
+  'videos.delete',
+  'videos.get',
+  'videos.list',
+  'videos.remix',
 ];
 
 test('documented answer types allow all values that rows render', () => {

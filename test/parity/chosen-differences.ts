@@ -13,6 +13,7 @@ const REASONS = {
   moreFields: 'the answer also has the fields of its vendor',
   ourObjects: 'files and batches are lists; the recorded bodies come from the fake upstream of the recording',
   licence: 'features behind a licence of the reference are served',
+  ownVideos: 'videos are listed for their owner without the name of a model',
   knownKey: 'a key that is known but lacks a right is answered 403',
   unknownMode: 'the mode of a model that no price map knows is null',
   ownState: 'readiness shows the state of the catalog and of records, and nothing about a Python process',
@@ -50,6 +51,7 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
     'other_routes: vs search',
     'other_routes: vector_stores create none',
     'other_routes: toolset delete unknown',
+    'other_routes: search named unknown',
   ],
   nativeBodies: [
     'inference: messages malformed',
@@ -84,6 +86,7 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
   ],
   knownKey: ['key_u', 'key_uv', 'key_x', 'key_t'].map((name) => `activity: gateway activity as key:${name}`),
   wholeDays: ['user', 'team', 'tag'].map((entity) => `activity: ${entity} activity page 2`),
+  ownVideos: ['other_routes: GET /v1/videos'],
   ownState: ['other_routes: GET /health/readiness/details'],
   noCache: ['other_routes: GET /cache/ping'],
   upgradeOnly: ['other_routes: GET /v1/realtime'],

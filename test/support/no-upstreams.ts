@@ -1,6 +1,7 @@
 import type { Platform } from '../../resolvers/operation/scope.ts';
 import type { A2aPlatform } from '../../resolvers/operation/a2a-platform.ts';
 import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
+import type { SearchTools } from '../../src/domain/search-tools/search-tool.ts';
 import type { VectorStores } from '../../src/domain/vector-stores/vector-store.ts';
 import type { McpServers } from '../../src/domain/mcp-servers/mcp-server.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
@@ -93,8 +94,26 @@ const NO_VECTOR_STORES: VectorStores = {
   refresh: async () => {},
 };
 
+/** Search tools of a server that has none. */
+const NO_SEARCH_TOOLS: SearchTools = {
+  list: () => [],
+  named: () => [],
+  resolved: (params) => params,
+  accountFault: () => null,
+  add: refuse,
+  change: refuse,
+  remove: refuse,
+  configure: refuse,
+  refresh: async () => {},
+};
+
 /** Definitions of a server that has none. */
-export const NO_DEFINITIONS = { guardrails: NO_GUARDRAILS, vectorStores: NO_VECTOR_STORES };
+export const NO_DEFINITIONS = {
+  guardrails: NO_GUARDRAILS,
+  vectorStores: NO_VECTOR_STORES,
+  searchTools: NO_SEARCH_TOOLS,
+  searchVendors: { all: [], find: () => null },
+};
 
 /** Load of a process without requests and without external services. */
 export const NO_LOAD = {

@@ -17,6 +17,7 @@ export const CONFIGURED = {
   mcpToken: 'mcp-token-04e8b1',
   agentHeader: 'agent-header-9d27c5',
   storeKey: 'sk-store-account-7be3f0',
+  searchKey: 'sk-search-account-1c94d2',
 } as const;
 /** Secrets that callers store, and invalid keys that they send. */
 export const STORED = {
@@ -32,6 +33,7 @@ export const STORED = {
   mcpHeader: 'stored-mcp-header-1c6e',
   agentKey: 'stored-agent-key-e05d',
   storeKey: 'sk-stored-store-58d2a4',
+  toolKey: 'sk-stored-search-60e1b7',
   wrongKey: 'sk-wrong-key-a5c90173',
   token: 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJzZWNyZXQifQ.c2lnbmF0dXJlLTU1',
 } as const;
@@ -93,6 +95,16 @@ export function secretConfig(upstreamUrl: string): object {
           custom_llm_provider: 'openai',
           api_base: `${upstreamUrl}/echo`,
           api_key: CONFIGURED.storeKey,
+        },
+      },
+    ],
+    search_tools: [
+      {
+        search_tool_name: 'web',
+        litellm_params: {
+          search_provider: 'perplexity',
+          api_base: `${upstreamUrl}/echo`,
+          api_key: CONFIGURED.searchKey,
         },
       },
     ],

@@ -55,6 +55,7 @@ export async function startVectorStoreUpstream(): Promise<VectorStoreUpstream> {
   const received: Received[] = [];
   const files = new Map<string, StoredFile>();
   const stores = new Map<string, { object: Json; readonly files: Map<string, AddedFile> }>();
+  const batches = new Map<string, { object: Json; readonly fileIds: readonly string[] }>();
   let count = 0;
 
   function shownFile({ object, text, reads }: AddedFile): Json {
@@ -108,7 +109,46 @@ export async function startVectorStoreUpstream(): Promise<VectorStoreUpstream> {
       const page = { object: 'vector_store.search_results.page', search_query: sent['query'], data };
       return [200, { ...page, has_more: false, next_page: null }];
     }
+    if (kind === 'file_batches') return answerBatches(store, call, { id: fileId, end: content, sent, storeId: id });
     return answerStoreFiles(store, call, { fileId, content, sent, storeId: id });
+  }
+
+  /** Batches of files: a batch is completed when it is read. */
+  function answerBatches(
+    store: { readonly files: Map<string, AddedFile> },
+    { method }: Received,
+    {
+      id,
+      end,
+      sent,
+      storeId,
+    }: { readonly id: string; readonly end: string | undefined; readonly sent: Json; readonly storeId: string },
+  ): readonly [number, unknown] {
+    if (id === '') {
+      const named = (sent['files'] ?? []) as readonly Json[];
+      const fileIds = [
+        ...((sent['file_ids'] ?? []) as readonly string[]),
+        ...named.map((one) => String(one['file_id'])),
+      ];
+      for (const fileId of fileIds) {
+        const file = files.get(fileId);
+        if (file === undefined) return failure(404, `No such File object: ${fileId}`);
+        const object = { id: fileId, object: 'vector_store.file', vector_store_id: storeId, last_error: null };
+        store.files.set(fileId, { ...file, object: { ...object, status: 'in_progress' }, reads: 0 });
+      }
+      count += 1;
+      const object = { id: `vsfb_up${count}`, object: 'vector_store.files_batch', vector_store_id: storeId };
+      batches.set(object.id, { object: { ...object, status: 'in_progress' }, fileIds });
+      return [200, batches.get(object.id)?.object];
+    }
+    const batch = batches.get(id);
+    if (batch === undefined || batch.object['vector_store_id'] !== storeId) return failure(404, `No batch ${id}`);
+    if (end === 'files') {
+      const data = [...store.files.values()].filter((one) => batch.fileIds.includes(one.id)).map(shownFile);
+      return [200, { object: 'list', data, has_more: false }];
+    }
+    batch.object = { ...batch.object, status: method === 'POST' ? 'cancelled' : 'completed' };
+    return [200, batch.object];
   }
 
   function answerStoreFiles(

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../src/domain/json-object.ts';
-import type { ShownCall, ShownPage } from '../../../resolvers/operation/upstream-objects.ts';
+import type { ShownCall } from '../../../resolvers/operation/object-calls.ts';
+import type { ShownPage } from '../../../resolvers/operation/upstream-objects.ts';
 import type { ObjectPage } from '../../../src/domain/upstream-objects/upstream-object.ts';
 import { callHeaders, callContext } from './model-call.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from '../http/route.ts';

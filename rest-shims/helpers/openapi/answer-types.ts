@@ -11,6 +11,9 @@ import { PROCESS_ANSWERS } from './answer-types/process.ts';
 import { OTHER_TYPES } from './answer-types/shared.ts';
 import { OWNER_TYPES } from './answer-types/shared-owners.ts';
 import { SPEND_ANSWERS } from './answer-types/spend.ts';
+import { MEMORY_ANSWERS } from './answer-types/memory.ts';
+import { SEARCH_ANSWERS } from './answer-types/search.ts';
+import { VIDEO_ANSWERS } from './answer-types/videos.ts';
 import { VECTOR_STORE_ANSWERS } from './answer-types/vector-stores.ts';
 import type { JsonSchema } from '../http/schema.ts';
 import { schemaFrom } from '../http/type-notation.ts';
@@ -24,7 +27,10 @@ export const ANSWER_TYPES: AnswerTypes = {
   ...CALLBACK_ANSWERS,
   ...A2A_AGENT_ANSWERS,
   ...GUARDRAIL_USE_ANSWERS,
+  ...MEMORY_ANSWERS,
+  ...SEARCH_ANSWERS,
   ...VECTOR_STORE_ANSWERS,
+  ...VIDEO_ANSWERS,
   ...MCP_ANSWERS,
   ...MCP_ENDPOINT_ANSWERS,
   ...MCP_TOOL_ANSWERS,

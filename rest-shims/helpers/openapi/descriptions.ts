@@ -1,6 +1,9 @@
 import { A2A_DESCRIPTIONS } from './a2a-descriptions.ts';
 import { MCP_DESCRIPTIONS } from './mcp-descriptions.ts';
 import { OWNER_DESCRIPTIONS } from './owner-descriptions.ts';
+import { MEMORY_DESCRIPTIONS } from './memory-descriptions.ts';
+import { SEARCH_DESCRIPTIONS } from './search-descriptions.ts';
+import { VIDEO_DESCRIPTIONS } from './video-descriptions.ts';
 import { VECTOR_STORE_DESCRIPTIONS } from './vector-store-descriptions.ts';
 import { GROUP_DESCRIPTIONS } from './setting-group-descriptions.ts';
 
@@ -8,7 +11,10 @@ import { GROUP_DESCRIPTIONS } from './setting-group-descriptions.ts';
 export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   ...GROUP_DESCRIPTIONS,
   ...OWNER_DESCRIPTIONS,
+  ...MEMORY_DESCRIPTIONS,
+  ...SEARCH_DESCRIPTIONS,
   ...VECTOR_STORE_DESCRIPTIONS,
+  ...VIDEO_DESCRIPTIONS,
   ...MCP_DESCRIPTIONS,
   ...A2A_DESCRIPTIONS,
   'allowedAddresses.add': 'Add an address or a CIDR block to the allowed client addresses.',

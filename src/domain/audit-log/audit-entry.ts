@@ -27,6 +27,7 @@ export const AUDIT_NOUNS = [
   'guardrail',
   'a2a_agent',
   'vector_store',
+  'search_tool',
   'mcp_server',
   'mcp_toolset',
 ] as const;

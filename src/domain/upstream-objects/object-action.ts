@@ -11,12 +11,12 @@ export interface ObjectAction {
   readonly callType: string;
   /** Whether it creates an object. Then the caller's budget is checked first. */
   readonly createsObject: boolean;
-  /** When its work is billed; `never` for operations without a cost. */
-  readonly billed: 'never' | 'later';
+  /** When its work is billed: `created` by the answer that creates the object, `never` without a cost. */
+  readonly billed: 'never' | 'later' | 'created';
 }
 
 /** Path of each kind, here and under an upstream's base address. */
-export const OBJECT_PATHS = { file: '/files', batch: '/batches', response: '/responses' } as const;
+export const OBJECT_PATHS = { file: '/files', batch: '/batches', response: '/responses', video: '/videos' } as const;
 
 const UNBILLED = { createsObject: false, billed: 'never' } as const;
 
@@ -96,4 +96,27 @@ export const CANCEL_RESPONSE: ObjectAction = {
   method: 'POST',
   callType: 'acancel_responses',
   ...OF_RESPONSE,
+};
+
+const NEW_VIDEO = { kind: 'video', method: 'POST', createsObject: true, billed: 'created' } as const;
+const OF_VIDEO = { kind: 'video', ...UNBILLED } as const;
+export const CREATE_VIDEO: ObjectAction = { name: 'videos.create', callType: 'acreate_video', ...NEW_VIDEO };
+export const REMIX_VIDEO: ObjectAction = { name: 'videos.remix', callType: 'avideo_remix', ...NEW_VIDEO };
+export const GET_VIDEO: ObjectAction = {
+  name: 'videos.get',
+  method: 'GET',
+  callType: 'avideo_retrieve',
+  ...OF_VIDEO,
+};
+export const READ_VIDEO: ObjectAction = {
+  name: 'videos.content',
+  method: 'GET',
+  callType: 'avideo_content',
+  ...OF_VIDEO,
+};
+export const DELETE_VIDEO: ObjectAction = {
+  name: 'videos.delete',
+  method: 'DELETE',
+  callType: 'avideo_delete',
+  ...OF_VIDEO,
 };

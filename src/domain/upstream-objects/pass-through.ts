@@ -1,4 +1,5 @@
 import type { ModelRequest } from '../chat/chat.ts';
+import type { BilledQuantity } from '../inference/billed-quantity.ts';
 import type { Form } from '../inference/form.ts';
 import type { BatchCalls } from './batch-calls.ts';
 import type { ObjectAction } from './object-action.ts';
@@ -12,6 +13,8 @@ export type PassBody =
       readonly form: Form;
       /** Names of fields for the gateway only, which are not forwarded. */
       readonly without: readonly string[];
+      /** Texts of fields that are replaced, or added where the form lacks them. */
+      readonly set?: Readonly<Record<string, string>>;
       /**
        * Returns the upstream's own name of a model, which replaces the model name in the lines of the file. Throws for
        * a model that the caller may not call. Absent for a file that is not a list of calls.
@@ -35,4 +38,8 @@ export interface PassThrough {
   readonly owner?: ModelRequest['owner'];
   /** Calls of the batch that is started. */
   readonly calls?: BatchCalls;
+  /** Billed quantity that is expected of an action billed by its answer; absent where it is not known. */
+  readonly expected?: BilledQuantity;
+  /** Billed quantity of the answer, once it is read. Undefined for an answer without one. */
+  readonly measured?: () => BilledQuantity | undefined;
 }

@@ -4,6 +4,9 @@ import type { ObjectKind, ShownObject } from './upstream-object.ts';
 /** Members of an object that contain file ids. */
 const FILE_MEMBERS = ['input_file_id', 'output_file_id', 'error_file_id'] as const;
 
+/** Members of an object with the id of another object of the same upstream. */
+const SOURCE_MEMBERS = ['remixed_from_video_id'] as const;
+
 /** An id of printable ASCII without spaces. `.` and `..` are refused, because a path reads them as directories. */
 const ID = /^(?!\.{1,2}$)[\x21-\x7e]{1,256}$/;
 
@@ -21,7 +24,8 @@ export function readObject(kind: ObjectKind, body: Uint8Array | null): ReadObjec
   if (!isJsonObject(value)) return null;
   const shown: ShownObject = value;
   const { id, object } = shown;
-  if (typeof id !== 'string' || !ID.test(id) || (object !== undefined && object !== kind)) return null;
+  if (typeof id !== 'string' || !ID.test(id)) return null;
+  if (object !== undefined && object !== kind && object !== `${kind}.deleted`) return null;
   return { shown, id, files: filesOf(shown) };
 }
 
@@ -34,9 +38,14 @@ function parsed(body: Uint8Array | null): unknown {
 }
 
 /** Ids of an object's files, by member. */
-export function filesOf(shown: ShownObject): Readonly<Record<string, string>> {
+export const filesOf = (shown: ShownObject): Readonly<Record<string, string>> => idsIn(shown, FILE_MEMBERS);
+
+/** Ids of the objects that an object was made from, by member. */
+export const sourcesOf = (shown: ShownObject): Readonly<Record<string, string>> => idsIn(shown, SOURCE_MEMBERS);
+
+function idsIn(shown: ShownObject, members: readonly string[]): Readonly<Record<string, string>> {
   const ids: Record<string, string> = {};
-  for (const member of FILE_MEMBERS) {
+  for (const member of members) {
     const id = shown[member];
     if (typeof id === 'string' && ID.test(id)) ids[member] = id;
   }
@@ -44,13 +53,13 @@ export function filesOf(shown: ShownObject): Readonly<Record<string, string>> {
 }
 
 /**
- * The object with our ids in place of the upstream's. `fileIds` has our id of a file by its upstream id. A file without
- * our id becomes null.
+ * The object with our ids in place of the upstream's. `ourIds` has our id of a file, or of a source, by its upstream
+ * id. One without our id becomes null.
  */
-export function withOurIds(shown: ShownObject, id: string, fileIds: ReadonlyMap<string, string>): ShownObject {
+export function withOurIds(shown: ShownObject, id: string, ourIds: ReadonlyMap<string, string>): ShownObject {
   const renamed: Record<string, unknown> = { ...shown, id };
-  for (const member of FILE_MEMBERS)
-    if (typeof shown[member] === 'string') renamed[member] = fileIds.get(shown[member]) ?? null;
+  for (const member of [...FILE_MEMBERS, ...SOURCE_MEMBERS])
+    if (typeof shown[member] === 'string') renamed[member] = ourIds.get(shown[member]) ?? null;
   return renamed;
 }
 
@@ -58,5 +67,5 @@ const FINAL = new Set<unknown>(['completed', 'failed', 'expired', 'cancelled']);
 
 /** Whether the object may still change upstream. */
 export function mayChange(kind: ObjectKind, shown: ShownObject | null): boolean {
-  return shown === null || (kind === 'batch' && !FINAL.has(shown['status']));
+  return shown === null || ((kind === 'batch' || kind === 'video') && !FINAL.has(shown['status']));
 }

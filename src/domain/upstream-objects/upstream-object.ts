@@ -4,10 +4,15 @@ import type { BatchCalls } from './batch-calls.ts';
 import type { Owner, Visibility } from '../caller.ts';
 
 /** Kinds of objects that upstreams store for callers. */
-export type ObjectKind = 'file' | 'batch' | 'response';
+export type ObjectKind = 'file' | 'batch' | 'response' | 'video';
 
 /** Prefixes of ids, ours and the upstream's. */
-const PREFIXES: Readonly<Record<ObjectKind, string>> = { file: 'file-', batch: 'batch_', response: 'resp_' };
+const PREFIXES: Readonly<Record<ObjectKind, string>> = {
+  file: 'file-',
+  batch: 'batch_',
+  response: 'resp_',
+  video: 'video_',
+};
 
 /**
  * An object stored at an upstream, under our own id. The upstream's id is never shown. All callers of a deployment

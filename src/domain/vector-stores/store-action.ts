@@ -11,7 +11,11 @@ export type StoreAction =
   | 'getFile'
   | 'updateFile'
   | 'removeFile'
-  | 'readFile';
+  | 'readFile'
+  | 'addBatch'
+  | 'getBatch'
+  | 'cancelBatch'
+  | 'listBatchFiles';
 
 /** Call types in spend rows and names of operations in spans. */
 export const STORE_ACTIONS: Readonly<Record<StoreAction | 'uploadFile' | 'deleteFile', { readonly callType: string }>> =
@@ -28,6 +32,10 @@ export const STORE_ACTIONS: Readonly<Record<StoreAction | 'uploadFile' | 'delete
     updateFile: { callType: 'avector_store_file_update' },
     removeFile: { callType: 'avector_store_file_delete' },
     readFile: { callType: 'avector_store_file_content' },
+    addBatch: { callType: 'avector_store_file_batch_create' },
+    getBatch: { callType: 'avector_store_file_batch_retrieve' },
+    cancelBatch: { callType: 'avector_store_file_batch_cancel' },
+    listBatchFiles: { callType: 'avector_store_file_batch_list' },
     uploadFile: { callType: 'acreate_file' },
     deleteFile: { callType: 'afile_delete' },
   };

@@ -1,13 +1,18 @@
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
+import type { Outcome } from '../../domain/chat/chat.ts';
 import { attachFailedCall } from '../../domain/chat/failed-call.ts';
 import { type Deployment, deploymentsById, type Provider } from '../../domain/chat/provider.ts';
 import type { DeploymentSource } from '../../domain/deployments/deployment-source.ts';
 import { isCommonOrOfTeam } from '../../domain/deployments/team-models.ts';
 import { NotFound, Unsupported } from '../../domain/errors.ts';
+import type { BilledQuantity } from '../../domain/inference/billed-quantity.ts';
+import { CHAT_COMPLETIONS } from '../../domain/inference/endpoint.ts';
 import { assertMayCall, mayCall } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
+import type { PassThrough } from '../../domain/upstream-objects/pass-through.ts';
 import { OBJECT_PATHS } from '../../domain/upstream-objects/object-action.ts';
 import type { BatchReserver } from '../admission/batch-limits.ts';
+import type { EstimatedCall } from '../admission/budgets.ts';
 import { createBatchRecorder, type KeyOfOwner } from './batch-recorder.ts';
 import { type CallTools, openCall } from './call.ts';
 import { withKeyTags } from '../../domain/calls/call-tags.ts';
@@ -48,6 +53,14 @@ export function createPassing(options: PassingTools): ObjectGateway {
   const { deployments, providers, routeOf, tools, catalog, adjusted, reserveBatch, keyOf } = options;
   const byId = createDeploymentIndex(deployments);
   const storesObjects = (deployment: Deployment): boolean => providerFor(deployment, providers).pass !== undefined;
+
+  /** Price of a quantity; null where it is not known. */
+  const priceOf = (deployment: Deployment, measured: BilledQuantity | undefined): Usd | null =>
+    measured === undefined ? null : tools.price(deployment, { usage: null, measured });
+
+  /** Cost of a call that is not billed later: that of its answer where the answer is billed, else zero. */
+  const costOf = (deployment: Deployment, { action, measured }: PassThrough, { failure }: Outcome): Usd | null =>
+    action.billed === 'created' && failure === null ? priceOf(deployment, measured?.()) : ZERO_USD;
 
   return {
     placeFor({ key }, requested) {
@@ -108,11 +121,15 @@ export function createPassing(options: PassingTools): ObjectGateway {
         },
         deployment,
         signal,
-        ...(action.billed === 'later' ? {} : { costOf: () => ZERO_USD }),
+        ...(action.billed === 'later' ? {} : { costOf: (outcome) => costOf(deployment, request, outcome) }),
       });
       try {
-        // No reservation, because the cost is not known yet: a batch is charged when it has ended.
-        if (action.createsObject) {
+        if (action.billed === 'created') {
+          const cost = priceOf(deployment, request.expected) ?? ZERO_USD;
+          await call.reserve({ deployment, request: sentRequest(request), cost });
+          await call.limit({ model });
+        } else if (action.createsObject) {
+          // No reservation, because the cost is not known yet: a batch is charged when it has ended.
           let limitFraction: number | undefined;
           await tools.budgets.check(caller, undefined, labels, (fraction) => {
             limitFraction = fraction;
@@ -131,7 +148,15 @@ export function createPassing(options: PassingTools): ObjectGateway {
   };
 }
 
-const PLURALS = { file: 'files', batch: 'batches', response: 'responses' } as const;
+/** A request as budgets estimate it. Only its labels count, because its cost is known. */
+const sentRequest = ({ labels }: PassThrough): EstimatedCall['request'] => ({
+  endpoint: CHAT_COMPLETIONS,
+  body: {},
+  bytes: new Uint8Array(),
+  ...(labels === undefined ? {} : { labels }),
+});
+
+const PLURALS = { file: 'files', batch: 'batches', response: 'responses', video: 'videos' } as const;
 
 function noStorage({ kind, model, provider }: RequestedRoute): Unsupported {
   const path = OBJECT_PATHS[kind];

@@ -44,6 +44,8 @@ import { createTenancyStores } from '../tenancy-stores.ts';
 import { createA2aAgentStore } from '../a2a-agents/store.ts';
 import { createGuardrailStore } from '../guardrails/store.ts';
 import { createGuardrailUseStore } from '../guardrails/use.ts';
+import { createMemoryStore } from '../memory/store.ts';
+import { createSearchToolStore } from '../search-tools/store.ts';
 import { createVectorStoreStore } from '../vector-stores/store.ts';
 import { createMcpServerStore } from '../mcp-servers/store.ts';
 import { createMcpToolsetStore } from '../mcp-toolsets/store.ts';
@@ -269,6 +271,8 @@ export async function openStores(options: StoresOptions) {
     guardrails: createGuardrailStore(database),
     guardrailUse: createGuardrailUseStore(database),
     vectorStores: createVectorStoreStore(database),
+    searchTools: createSearchToolStore(database),
+    memory: createMemoryStore(database),
     mcpServers: createMcpServerStore(database),
     mcpToolsets: createMcpToolsetStore(database),
     ownerWindows: createOwnerWindowStore(database),

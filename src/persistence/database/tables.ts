@@ -39,6 +39,8 @@ import { InvitationEntity, UserEntity } from '../users/entities.ts';
 import { OrganizationEntity, OrganizationMemberEntity } from '../organizations/entities.ts';
 import { A2aAgentEntity } from '../a2a-agents/entities.ts';
 import { GuardrailDayEntity, GuardrailRunEntity, GuardrailEntity } from '../guardrails/entities.ts';
+import { MemoryEntity } from '../memory/entities.ts';
+import { SearchToolEntity } from '../search-tools/entities.ts';
 import { VectorStoreEntity } from '../vector-stores/entities.ts';
 import { McpServerEntity } from '../mcp-servers/entities.ts';
 import { McpToolsetEntity } from '../mcp-toolsets/entities.ts';
@@ -128,6 +130,8 @@ export const ENTITIES = [
   GuardrailDayEntity,
   GuardrailRunEntity,
   VectorStoreEntity,
+  SearchToolEntity,
+  MemoryEntity,
   McpServerEntity,
   McpToolsetEntity,
   PassThroughEndpointEntity,

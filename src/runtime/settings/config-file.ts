@@ -14,6 +14,7 @@ const SECTIONS_OF_ENTRIES: ReadonlySet<unknown> = new Set([
   'agents',
   'agent_list',
   'vector_store_registry',
+  'search_tools',
 ]);
 
 /**

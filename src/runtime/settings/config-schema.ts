@@ -9,6 +9,7 @@ import { credentialEntry } from './credential-list.ts';
 import { modelEntry } from './deployments.ts';
 import { agentEntry } from './a2a-agents.ts';
 import { guardrailEntry } from './guardrails.ts';
+import { searchToolEntry } from './search-tools.ts';
 import { vectorStoreEntry } from './vector-stores.ts';
 import { UNSUPPORTED_KEYS, UNSUPPORTED_SECTIONS, type UnsupportedKeys } from './reference-keys.ts';
 import type { Setting } from './setting.ts';
@@ -104,6 +105,12 @@ const guardrailsSchema = (): JsonSchema =>
 const agentsSchema = (description: string): JsonSchema => listSchema(description, agentEntry);
 const vectorStoresSchema = (): JsonSchema =>
   listSchema('Vector stores of providers that keys may search and fill.', vectorStoreEntry);
+const searchToolsSchema = (): JsonSchema =>
+  listSchema(
+    'Accounts of providers of web searches. Several entries with one name share its searches.',
+    searchToolEntry,
+  );
+
 /** Schemas of the kinds of members of an MCP server. */
 const MEMBER_SCHEMAS: Readonly<Record<MemberKind, JsonSchema>> = {
   text: { type: ['string', 'null'] },
@@ -163,6 +170,7 @@ export function configSchema(): JsonSchema {
       agents: agentsSchema('Agents that are called by the A2A protocol.'),
       agent_list: agentsSchema('Further agents: another name of `agents`.'),
       vector_store_registry: vectorStoresSchema(),
+      search_tools: searchToolsSchema(),
       mcp_servers: mcpServersSchema(),
       credential_list: credentialsSchema(),
       environment_variables: {

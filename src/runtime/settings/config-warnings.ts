@@ -54,6 +54,7 @@ function checkMap(entries: JsonObject, path: Path, warn: Warn): void {
     'agents',
     'agent_list',
     'vector_store_registry',
+    'search_tools',
     'mcp_servers',
     'credential_list',
     'include',

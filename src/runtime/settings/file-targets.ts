@@ -1,17 +1,20 @@
 import type { A2aAgent } from '../../domain/a2a-agents/agent.ts';
+import type { SearchTool } from '../../domain/search-tools/search-tool.ts';
 import type { VectorStore } from '../../domain/vector-stores/vector-store.ts';
 import { readA2aAgents } from './a2a-agents.ts';
 import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { SettingValues } from './table.ts';
 import { type McpSettings, readMcp } from './mcp-servers.ts';
+import { readSearchTools } from './search-tools.ts';
 import { readVectorStores } from './vector-stores.ts';
 
-/** Agents, vector stores and MCP servers of the file, which calls are sent to. */
+/** Agents, vector stores, search tools and MCP servers of the file, which calls are sent to. */
 export interface FileTargets {
   /** Agents that are called by the A2A protocol. */
   readonly a2aAgents: readonly A2aAgent[];
   readonly vectorStores: readonly VectorStore[];
+  readonly searchTools: readonly SearchTool[];
   readonly mcp: McpSettings;
 }
 
@@ -29,5 +32,6 @@ export const readFileTargets = (
 ): FileTargets => ({
   a2aAgents: readA2aAgents(document, { env, fault, faultIfStrict }),
   vectorStores: readVectorStores(document, { fault, faultIfStrict }),
+  searchTools: readSearchTools(document, { fault, faultIfStrict }),
   mcp: readMcp(document, values, { fault, faultIfStrict }),
 });

@@ -27,7 +27,6 @@ export const UNSUPPORTED_SECTIONS: UnsupportedKeys = {
     mcp_tools: 'no MCP tool is offered',
     default_vertex_config: 'no Vertex AI credential is taken from it',
     prompts: 'no prompt template is loaded',
-    search_tools: 'no search tool is offered',
   },
   others: names('files_settings finetune_settings assistant_settings mcp_semantic_tool_filter toolsets'),
 };

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { BilledQuantity } from '../../domain/inference/billed-quantity.ts';
+import { videoSecondsOf } from '../../domain/upstream-objects/video-quantity.ts';
 import { count, type Fields, list, number, object, text } from '../json/fields.ts';
 
 /** Reported usage of an answer, or of one event of a stream. Members that are not reported are null or undefined. */
@@ -171,23 +172,13 @@ function documentQuantityIn(answer: Fields): BilledQuantity | undefined {
   return isParsed && credits !== null && credits >= 0 ? { unit: 'credit', count: Math.ceil(credits) } : undefined;
 }
 
-/** Resolution names by the shorter side in pixels. Other resolutions have names such as `720p`. */
-const RESOLUTIONS: Readonly<Record<number, string>> = { 1440: '2k', 2160: '4k' };
-
 /**
  * Billed seconds of a video job that a POST creates. Undefined for a failed job, for another object, and for an
  * implausible length. Later reads of the job are free.
  */
 export function createdVideo(answer: unknown): BilledQuantity | undefined {
-  const { object: kind, status, seconds, size } = object(answer);
-  if (kind !== 'video' || status === 'failed') return undefined;
-  const length = number(seconds) ?? Number(text(seconds) ?? Number.NaN);
-  const isPlausible = length > 0 && length < MAX_SECONDS;
-  if (!isPlausible) return undefined;
-  const sides = (text(size) ?? '').split('x').map(Number);
-  const shorterSide = sides.length === 2 ? Math.min(...sides) : Number.NaN;
-  const resolution = Number.isInteger(shorterSide) ? (RESOLUTIONS[shorterSide] ?? `${shorterSide}p`) : null;
-  return { unit: 'video_second', count: length, resolution };
+  const video = object(answer);
+  return video['object'] === 'video' && video['status'] !== 'failed' ? videoSecondsOf(video) : undefined;
 }
 
 const isImage = (value: unknown): boolean => text(object(value)['mimeType'])?.startsWith('image/') === true;

@@ -147,6 +147,8 @@ export type AuditNoun =
   | 'PASS_THROUGH_ENDPOINT'
   /** Projects. */
   | 'PROJECT'
+  /** Search tools, without their parameters. */
+  | 'SEARCH_TOOL'
   /** Sections of the stored settings. */
   | 'SETTINGS'
   /** Tags of calls. */
@@ -1603,12 +1605,14 @@ export type NodeQuery = { node:
     | NodeFacts_LensRun_Fragment
     | NodeFacts_McpServer_Fragment
     | NodeFacts_McpToolset_Fragment
+    | NodeFacts_Memory_Fragment
     | NodeFacts_Model_Fragment
     | NodeFacts_Organization_Fragment
     | NodeFacts_PassThroughEndpoint_Fragment
     | NodeFacts_Project_Fragment
     | NodeFacts_Provider_Fragment
     | NodeFacts_QuarantinedPrice_Fragment
+    | NodeFacts_SearchTool_Fragment
     | NodeFacts_Span_Fragment
     | NodeFacts_SpendRow_Fragment
     | NodeFacts_StoredDeployment_Fragment
@@ -1647,12 +1651,14 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_LensRun_Fragment
     | NodeFacts_McpServer_Fragment
     | NodeFacts_McpToolset_Fragment
+    | NodeFacts_Memory_Fragment
     | NodeFacts_Model_Fragment
     | NodeFacts_Organization_Fragment
     | NodeFacts_PassThroughEndpoint_Fragment
     | NodeFacts_Project_Fragment
     | NodeFacts_Provider_Fragment
     | NodeFacts_QuarantinedPrice_Fragment
+    | NodeFacts_SearchTool_Fragment
     | NodeFacts_Span_Fragment
     | NodeFacts_SpendRow_Fragment
     | NodeFacts_StoredDeployment_Fragment
@@ -1715,6 +1721,8 @@ type NodeFacts_McpServer_Fragment = { __typename: 'McpServer', id: string };
 
 type NodeFacts_McpToolset_Fragment = { __typename: 'McpToolset', id: string };
 
+type NodeFacts_Memory_Fragment = { __typename: 'Memory', id: string };
+
 type NodeFacts_Model_Fragment = { __typename: 'Model', name: string, id: string };
 
 type NodeFacts_Organization_Fragment = { __typename: 'Organization', id: string };
@@ -1726,6 +1734,8 @@ type NodeFacts_Project_Fragment = { __typename: 'Project', id: string };
 type NodeFacts_Provider_Fragment = { __typename: 'Provider', id: string };
 
 type NodeFacts_QuarantinedPrice_Fragment = { __typename: 'QuarantinedPrice', id: string };
+
+type NodeFacts_SearchTool_Fragment = { __typename: 'SearchTool', id: string };
 
 type NodeFacts_Span_Fragment = { __typename: 'Span', spanId: string, name: string, id: string };
 
@@ -1768,12 +1778,14 @@ export type NodeFactsFragment =
   | NodeFacts_LensRun_Fragment
   | NodeFacts_McpServer_Fragment
   | NodeFacts_McpToolset_Fragment
+  | NodeFacts_Memory_Fragment
   | NodeFacts_Model_Fragment
   | NodeFacts_Organization_Fragment
   | NodeFacts_PassThroughEndpoint_Fragment
   | NodeFacts_Project_Fragment
   | NodeFacts_Provider_Fragment
   | NodeFacts_QuarantinedPrice_Fragment
+  | NodeFacts_SearchTool_Fragment
   | NodeFacts_Span_Fragment
   | NodeFacts_SpendRow_Fragment
   | NodeFacts_StoredDeployment_Fragment
@@ -1976,12 +1988,14 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'LensRun' }
     | { __typename: 'McpServer' }
     | { __typename: 'McpToolset' }
+    | { __typename: 'Memory' }
     | { __typename: 'Model' }
     | { __typename: 'Organization' }
     | { __typename: 'PassThroughEndpoint' }
     | { __typename: 'Project' }
     | { __typename: 'Provider' }
     | { __typename: 'QuarantinedPrice' }
+    | { __typename: 'SearchTool' }
     | { __typename: 'Span' }
     | { __typename: 'SpendRow' }
     | { __typename: 'StoredDeployment' }

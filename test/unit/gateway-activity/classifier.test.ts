@@ -105,6 +105,9 @@ const MODEL_CALLS: ReadonlySet<string> = new Set([
   'forwardedGemini.post',
   'providerStores.search',
   'rag.query',
+  'search.call',
+  'videos.create',
+  'videos.remix',
 ]);
 
 /** Name of the row that is counted as `llm` and relays no answer of an upstream. */
@@ -135,6 +138,9 @@ const OTHER_UPSTREAM_CALLS: ReadonlySet<string> = new Set([
   'providerStores.update',
   'storeFiles.create',
   'storeFiles.update',
+  'storeBatches.create',
+  'storeBatches.cancel',
+  'search.callTool',
 ]);
 
 /** All POST requests below the path of a provider are counted as `llm`. */

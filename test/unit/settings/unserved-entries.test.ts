@@ -27,6 +27,11 @@ const STORES = `vector_store_registry:
   - litellm_params: { vector_store_id: b, custom_llm_provider: bedrock }
 `;
 
+const SEARCH_TOOLS = `search_tools:
+  - { search_tool_name: a, litellm_params: { search_provider: tavily } }
+  - { search_tool_name: b, litellm_params: { search_provider: bing_grounding }, search_tool_inf: {} }
+`;
+
 const WARNINGS: readonly (readonly [string, string, readonly string[]])[] = [
   [
     'mcp_servers',
@@ -57,6 +62,14 @@ const WARNINGS: readonly (readonly [string, string, readonly string[]])[] = [
     STORES,
     [
       'config.yaml:3: vector_store_registry.1.litellm_params.custom_llm_provider: is not served: supported are openai, custom_openai, openai_like, litellm_proxy',
+    ],
+  ],
+  [
+    'search_tools',
+    SEARCH_TOOLS,
+    [
+      'config.yaml:3: search_tools.1.search_tool_inf: is not a known setting; did you mean search_tool_info?',
+      'config.yaml:3: search_tools.1.litellm_params.search_provider: is not served: supported are perplexity, tavily, exa_ai, brave, serper, searxng',
     ],
   ],
 ];

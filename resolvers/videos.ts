@@ -1,0 +1,191 @@
+import { InvalidInput, UpstreamFailed } from '../src/domain/errors.ts';
+import type { JsonObject } from '../src/domain/json-object.ts';
+import {
+  CREATE_VIDEO,
+  DELETE_VIDEO,
+  GET_VIDEO,
+  type ObjectAction,
+  READ_VIDEO,
+  REMIX_VIDEO,
+} from '../src/domain/upstream-objects/object-action.ts';
+import type { PassBody } from '../src/domain/upstream-objects/pass-through.ts';
+import type { ObjectPage, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
+import { videoSecondsOf } from '../src/domain/upstream-objects/video-quantity.ts';
+import type { GatewayCall, StoragePlace } from '../src/gateway/gateway.ts';
+import { objectReader, objectWriter } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { ObjectPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import {
+  type CallFacts,
+  getObject,
+  type NamedObject,
+  pass,
+  passForObject,
+  placeOf,
+  type ShownCall,
+} from './operation/object-calls.ts';
+import { listObjects, shownCall, type ShownPage, storeObject, storeState } from './operation/upstream-objects.ts';
+
+type VideoScope = Scope<ObjectPlatform>;
+
+/** Members of a request, and its body to send on. */
+export interface VideoDraft extends CallFacts {
+  readonly fields: JsonObject;
+  /** The body with a model in place of that of the request. */
+  readonly bodyFor: (upstreamModel: string) => PassBody;
+  /** Null where the request does not name one. */
+  readonly model: string | null;
+  readonly provider: string | null;
+}
+
+/** A new version of a video. */
+export interface RemixDraft extends NamedObject {
+  readonly fields: JsonObject;
+  readonly body: PassBody;
+}
+
+/** Model of a request that names none, as at OpenAI. */
+const DEFAULT_MODEL = 'sora-2';
+/** Length of a video where a request names none, in seconds, as at OpenAI. */
+const DEFAULT_SECONDS = 4;
+
+function assertPrompt(fields: JsonObject): void {
+  const { prompt } = fields;
+  if (typeof prompt === 'string' && prompt !== '') return;
+  const isMissing = prompt === undefined || prompt === null || prompt === '';
+  const message = isMissing
+    ? "/videos: Missing required parameter: 'prompt'."
+    : "/videos: Invalid type for parameter 'prompt': it must be a string.";
+  const rule = isMissing ? 'missing' : 'type';
+  throw new InvalidInput(message, [{ path: ['body', 'prompt'], rule, message }]);
+}
+
+const tailOf = ({ upstreamId }: Pick<UpstreamObject, 'upstreamId'>, end = ''): string =>
+  `/${encodeURIComponent(upstreamId)}${end}`;
+
+/** Starts a job, and stores its owner. When that fails, the job is deleted at its upstream. */
+async function startVideo(
+  scope: VideoScope,
+  {
+    action,
+    place,
+    tail,
+    body,
+    fields,
+  }: {
+    readonly action: ObjectAction;
+    readonly place: StoragePlace;
+    readonly tail: string;
+    readonly body: PassBody;
+    readonly fields: JsonObject;
+  },
+  facts: CallFacts,
+): Promise<ShownCall> {
+  const expected = videoSecondsOf({ seconds: fields['seconds'] ?? DEFAULT_SECONDS, size: fields['size'] });
+  const request = { action, place, tail, body, expected };
+  const { call, read } = await passForObject(scope, request, facts);
+  const object = await storeObject(scope, request, read, {
+    undo: (upstreamId) =>
+      passForObject(
+        scope,
+        { action: DELETE_VIDEO, place, tail: tailOf({ upstreamId }) },
+        { callId: null, parent: null },
+      ),
+  });
+  return await shownCall(scope, object, { call, shown: read.shown });
+}
+
+/**
+ * Starts a video at the upstream of its model. It is charged once, by the seconds of the answer. Throws InvalidInput,
+ * what the gateway's `placeFor` throws, and what `passForObject` throws.
+ */
+export const createVideo = operation({
+  name: 'createVideo',
+  access: objectWriter,
+  async run(scope: VideoScope, { fields, bodyFor, model, provider, ...facts }: VideoDraft): Promise<ShownCall> {
+    assertPrompt(fields);
+    const requested = { kind: 'video', model: model ?? DEFAULT_MODEL, provider } as const;
+    const place = scope.platform.gateway.placeFor(callerOf(scope), requested);
+    const body = bodyFor(place.deployment.upstreamModel);
+    return await startVideo(scope, { action: CREATE_VIDEO, place, tail: '', body, fields }, facts);
+  },
+});
+
+/** Starts a new version of a video of the caller. Throws NotFound, and what `createVideo` throws. */
+export const remixVideo = operation({
+  name: 'remixVideo',
+  access: objectWriter,
+  async run(scope: VideoScope, { id, fields, body, ...facts }: RemixDraft): Promise<ShownCall> {
+    assertPrompt(fields);
+    const source = await getObject(scope, 'video', id);
+    const place = placeOf(scope, source);
+    // Checks the right to the model. The source is at its own deployment.
+    scope.platform.gateway.placeFor(callerOf(scope), { kind: 'video', model: place.model, provider: null });
+    const { seconds, size } = source.shown ?? {};
+    const request = { action: REMIX_VIDEO, place, tail: tailOf(source, '/remix'), body, fields: { seconds, size } };
+    return await startVideo(scope, request, facts);
+  },
+});
+
+/** Reads the state of a video. Throws NotFound, and what `passForObject` throws. */
+export const getVideo = operation({
+  name: 'getVideo',
+  access: objectReader,
+  async run(scope: VideoScope, { id, ...facts }: NamedObject): Promise<ShownCall> {
+    const object = await getObject(scope, 'video', id);
+    const request = { action: GET_VIDEO, place: placeOf(scope, object), tail: tailOf(object) };
+    const { call, read } = await passForObject(scope, request, facts);
+    await storeState(scope, object, read.shown);
+    return await shownCall(scope, object, { call, shown: read.shown });
+  },
+});
+
+/** What a request reads of a video: its frames, or a picture of them. */
+const VARIANTS: ReadonlySet<string> = new Set(['video', 'thumbnail', 'spritesheet']);
+
+/** The content of a video, to be forwarded. Throws NotFound, InvalidInput, and what `pass` throws. */
+export const readVideo = operation({
+  name: 'readVideo',
+  access: objectReader,
+  async run(
+    scope: VideoScope,
+    { id, variant, ...facts }: NamedObject & { readonly variant: string | null },
+  ): Promise<GatewayCall> {
+    if (variant !== null && !VARIANTS.has(variant)) {
+      const message = `/videos: Invalid value for parameter 'variant': it must be one of ${[...VARIANTS].join(', ')}.`;
+      throw new InvalidInput(message, [{ path: ['query', 'variant'], rule: 'value', message }]);
+    }
+    const object = await getObject(scope, 'video', id);
+    const tail = tailOf(object, variant === null ? '/content' : `/content?variant=${variant}`);
+    return await pass(scope, { action: READ_VIDEO, place: placeOf(scope, object), tail }, facts);
+  },
+});
+
+/** Deletes a video at its upstream and here. Throws NotFound, and what `passForObject` throws. */
+export const deleteVideo = operation({
+  name: 'deleteVideo',
+  access: objectWriter,
+  async run(scope: VideoScope, { id, ...facts }: NamedObject): Promise<ShownCall> {
+    const object = await getObject(scope, 'video', id);
+    const removeRow = (): Promise<void> => scope.platform.stores.upstreamObjects.remove(id, scope.platform.clock.now());
+    const request = { action: DELETE_VIDEO, place: placeOf(scope, object), tail: tailOf(object) };
+    try {
+      const { call, read } = await passForObject(scope, request, facts);
+      await removeRow();
+      return await shownCall(scope, object, { call, shown: read.shown });
+    } catch (failure) {
+      // The video was already deleted, or has expired, at the upstream.
+      if (failure instanceof UpstreamFailed && failure.upstreamStatus === 404) await removeRow();
+      throw failure;
+    }
+  },
+});
+
+/** A page of the videos that the caller may see. */
+export const listVideos = operation({
+  name: 'listVideos',
+  access: objectReader,
+  run: (scope: VideoScope, page: Omit<ObjectPage, 'kind' | 'purpose'>): Promise<ShownPage> =>
+    listObjects(scope, { ...page, kind: 'video', purpose: null }, GET_VIDEO),
+});

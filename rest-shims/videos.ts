@@ -1,0 +1,127 @@
+import { createVideo, deleteVideo, getVideo, listVideos, readVideo, remixVideo } from '../resolvers/videos.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
+import { GATEWAY_FIELDS } from '../src/domain/inference/gateway-fields.ts';
+import { formFields, isMultipart, parseForm } from './helpers/http/form.ts';
+import { parseBody } from './helpers/http/json-body.ts';
+import type { HttpAnswer, HttpRequest, RouteRow } from './helpers/http/route.ts';
+import { objectSchema } from './helpers/http/schema.ts';
+import { gatewayLabels } from './helpers/model-call/labels.ts';
+import { callContext, rawAnswer } from './helpers/model-call/model-call.ts';
+import {
+  listAnswer,
+  objectAnswer,
+  objectFromPath,
+  pageSchema,
+  parsePage,
+  placementOf,
+  PLACEMENT_FIELDS,
+  STORED_OBJECT_ROW,
+} from './helpers/model-call/upstream-objects.ts';
+
+/** Default number of videos on a page. */
+const DEFAULT_PAGE_SIZE = 20;
+
+/** Members that are for the gateway, and the model, which is replaced. */
+const REMOVED = [...PLACEMENT_FIELDS, ...GATEWAY_FIELDS];
+const OTHER_REMOVED = REMOVED.filter((name) => name !== 'model');
+
+/** The members of a request, and its body with the model that the upstream knows. */
+function parseVideo(request: HttpRequest) {
+  if (isMultipart(request)) {
+    const form = parseForm(request, '/videos', 'input_reference');
+    const bodyFor = (model: string) => ({ kind: 'form', form, without: OTHER_REMOVED, set: { model } }) as const;
+    return { fields: formFields(form), bodyFor };
+  }
+  const fields = parseBody(request.body);
+  const removed = Object.fromEntries(
+    OTHER_REMOVED.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, null]] : [])),
+  );
+  const bodyFor = (model: string) =>
+    ({ kind: 'json', bytes: request.body, set: { ...removed, model: JSON.stringify(model) } }) as const;
+  return { fields, bodyFor };
+}
+
+async function create(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+  const { fields, bodyFor } = parseVideo(request);
+  const facts = { ...callContext(request), ...gatewayLabels(request, fields, '/videos') };
+  const draft = { fields, bodyFor, ...placementOf(request, fields), ...facts };
+  return objectAnswer(await createVideo(scope, draft), scope);
+}
+
+async function remix(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+  const fields = parseBody(request.body);
+  const set = Object.fromEntries(REMOVED.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, null]] : [])));
+  const body = { kind: 'json', bytes: request.body, set } as const;
+  const facts = gatewayLabels(request, fields, '/videos');
+  return objectAnswer(await remixVideo(scope, { ...objectFromPath(request), ...facts, fields, body }), scope);
+}
+
+const pathsOf = (end: string): [string, string] => [`/v1/videos${end}`, `/videos${end}`];
+const READ = { ...STORED_OBJECT_ROW, method: 'GET', bodyLimit: 0 } as const;
+
+/** Videos that upstreams make for callers. */
+export const videoRoutes: readonly RouteRow[] = [
+  {
+    ...STORED_OBJECT_ROW,
+    name: 'videos.create',
+    bodySchema: objectSchema(
+      {
+        prompt: { type: 'string' },
+        model: { type: 'string' },
+        seconds: { type: ['string', 'number'] },
+        size: { type: 'string' },
+      },
+      ['prompt'],
+    ),
+    method: 'POST',
+    paths: pathsOf(''),
+    statuses: [200, 400, 401, 403, 422, 429, 500],
+    bodyLimit: 'setting',
+    handle: create,
+  },
+  {
+    ...READ,
+    name: 'videos.list',
+    querySchema: pageSchema(),
+    paths: pathsOf(''),
+    statuses: [200, 400, 401],
+    handle: async (request, scope) =>
+      listAnswer(await listVideos(scope, parsePage(request, '/videos', { defaultLimit: DEFAULT_PAGE_SIZE }))),
+  },
+  {
+    ...READ,
+    name: 'videos.get',
+    paths: pathsOf('/:id'),
+    statuses: [200, 401, 404, 500],
+    handle: async (request, scope) => objectAnswer(await getVideo(scope, objectFromPath(request)), scope),
+  },
+  {
+    ...READ,
+    name: 'videos.content',
+    querySchema: objectSchema({ variant: { enum: ['video', 'thumbnail', 'spritesheet'] } }),
+    paths: pathsOf('/:id/content'),
+    statuses: [200, 400, 401, 404, 500],
+    async handle(request, scope) {
+      const variant = new URLSearchParams(request.search).get('variant');
+      return rawAnswer(await readVideo(scope, { ...objectFromPath(request), variant }), scope);
+    },
+  },
+  {
+    ...STORED_OBJECT_ROW,
+    name: 'videos.remix',
+    method: 'POST',
+    bodySchema: objectSchema({ prompt: { type: 'string' } }, ['prompt']),
+    paths: pathsOf('/:id/remix'),
+    statuses: [200, 400, 401, 403, 404, 422, 429, 500],
+    bodyLimit: 'setting',
+    handle: remix,
+  },
+  {
+    ...READ,
+    name: 'videos.delete',
+    method: 'DELETE',
+    paths: pathsOf('/:id'),
+    statuses: [200, 401, 403, 404, 500],
+    handle: async (request, scope) => objectAnswer(await deleteVideo(scope, objectFromPath(request)), scope),
+  },
+];

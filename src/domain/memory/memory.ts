@@ -1,0 +1,144 @@
+import type { Caller } from '../caller.ts';
+import { Conflict, Forbidden, InvalidInput, NotFound } from '../errors.ts';
+import { nullIfBlank } from '../optional-text.ts';
+import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
+import { DEFAULT_USER_ID } from '../users/user.ts';
+
+/** A text that a client stores for a user or a team, by a name. */
+export interface Memory extends Stamps {
+  readonly id: string;
+  /** `key` in the HTTP API; unique among the entries of the owner. */
+  readonly name: string;
+  readonly value: string;
+  /** Any JSON value; null without one. */
+  readonly metadata: unknown;
+  /** User that owns the entry; null for an entry of a team. */
+  readonly userId: string | null;
+  /** Team that owns the entry. For an entry of a user: the team of the key that created it, for information. */
+  readonly teamId: string | null;
+  /** Owner as one text: `user:` or `team:` and the id. */
+  readonly owner: string;
+}
+
+/** Filter of entries. All conditions that are not null must match. */
+export interface MemoryFilter {
+  readonly owners: readonly string[] | null;
+  readonly name: string | null;
+  readonly namePrefix: string | null;
+  /** Beginning of the name, or the whole id. */
+  readonly search: string | null;
+}
+
+export const ALL_MEMORY: MemoryFilter = { owners: null, name: null, namePrefix: null, search: null };
+
+export type MemorySort = 'created_at' | 'name';
+
+export type MemoryStore = RowStore<Memory, MemoryFilter, MemorySort>;
+
+/** User and team that a request names. Undefined: those of the caller. Null: none. */
+export interface NamedOwner {
+  readonly userId?: string | null;
+  readonly teamId?: string | null;
+}
+
+/** Content of an entry. */
+export interface MemoryDraft extends NamedOwner {
+  readonly name: string;
+  readonly value: string;
+  readonly metadata: unknown;
+}
+
+/** Changes to an entry. An absent member is unchanged. */
+export interface MemoryPatch {
+  readonly value?: string;
+  readonly metadata?: unknown;
+}
+
+/** Maximum number of entries of one owner. */
+export const MAX_ENTRIES = 10_000;
+const MAX_NAME_CHARACTERS = 512;
+const MAX_VALUE_CHARACTERS = 256 * 1024;
+const MAX_METADATA_CHARACTERS = 64 * 1024;
+
+export const unknownMemory = (name: string): NotFound =>
+  new NotFound('memory', name, `Memory with key '${name}' not found`);
+
+export const memoryExists = (name: string): Conflict => new Conflict(`Memory with key '${name}' already exists`);
+
+const userOf = ({ userId, key }: Caller): string | null =>
+  nullIfBlank(userId) ?? (key === null ? DEFAULT_USER_ID : null);
+const teamOf = ({ teamId }: Caller): string | null => nullIfBlank(teamId);
+
+/** An entry with a user belongs to the user alone, any other to its team. */
+const ownerText = (userId: string | null, teamId: string | null): string =>
+  userId === null ? `team:${teamId}` : `user:${userId}`;
+
+/** Owners whose entries a caller may use, in the order in which a name is looked up: its user, then its team. */
+export function ownersOf(caller: Caller): readonly string[] {
+  const [user, team] = [userOf(caller), teamOf(caller)];
+  return [...(user === null ? [] : [`user:${user}`]), ...(team === null ? [] : [`team:${team}`])];
+}
+
+/**
+ * User, team and owner of a new entry. Administrators may name any user and team, other callers their own only. Throws
+ * Forbidden, and InvalidInput without an owner.
+ */
+export function ownerOfDraft(caller: Caller, named: NamedOwner): Pick<Memory, 'userId' | 'teamId' | 'owner'> {
+  const isAdmin = caller.role === 'proxy_admin';
+  const [user, team] = [userOf(caller), teamOf(caller)];
+  // An administrator that names only a team means the team.
+  const ownUser = isAdmin && nullIfBlank(named.teamId) !== null ? null : user;
+  const userId = named.userId === undefined ? ownUser : nullIfBlank(named.userId);
+  const teamId = named.teamId === undefined ? team : nullIfBlank(named.teamId);
+  const isOwn = (userId === null || userId === user) && (teamId === null || teamId === team);
+  if (!isAdmin && !isOwn)
+    throw new Forbidden('Only proxy admins can use the memory of another user or team.', 'memory_owner');
+  if (userId === null && teamId === null)
+    throw new InvalidInput('The key has neither a user nor a team that can own the memory.');
+  for (const [member, id] of [
+    ['user_id', userId],
+    ['team_id', teamId],
+  ] as const)
+    if (id !== null) assertText(member, id, MAX_NAME_CHARACTERS);
+  return { userId, teamId, owner: ownerText(userId, teamId) };
+}
+
+const NUL_OR_UNPAIRED_SURROGATE = /[\0\p{Cs}]/u;
+/** The same characters as escapes in JSON text. */
+const ESCAPED_CHARACTERS = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/i;
+const CONTROL = /\p{Cc}/u;
+
+function assertText(member: string, text: string, max: number): void {
+  if (text.length > max) throw new InvalidInput(`${member} must have at most ${max} characters`);
+  if (NUL_OR_UNPAIRED_SURROGATE.test(text))
+    throw new InvalidInput(`${member} must have no NUL character and no unpaired surrogate`);
+}
+
+/** Returns the entry if it can be stored. Throws InvalidInput. */
+function validated(entry: Memory): Memory {
+  const { name, value, metadata } = entry;
+  if (name.trim() === '') throw new InvalidInput('key must not be empty');
+  assertText('key', name, MAX_NAME_CHARACTERS);
+  if (CONTROL.test(name)) throw new InvalidInput('key must have no control character');
+  assertText('value', value, MAX_VALUE_CHARACTERS);
+  const text = JSON.stringify(metadata);
+  if (text.length > MAX_METADATA_CHARACTERS)
+    throw new InvalidInput(`metadata must have at most ${MAX_METADATA_CHARACTERS} characters as JSON`);
+  if (ESCAPED_CHARACTERS.test(text))
+    throw new InvalidInput('metadata must have no NUL character and no unpaired surrogate');
+  return entry;
+}
+
+/** A new entry. Throws Forbidden and InvalidInput. */
+export function newMemory(
+  caller: Caller,
+  { name, value, metadata, ...named }: MemoryDraft,
+  about: Authored & { readonly id: string },
+): Memory {
+  const owner = ownerOfDraft(caller, named);
+  return validated({ id: about.id, name, value, metadata, ...owner, ...newStamps(about) });
+}
+
+/** An entry with a patch applied. Throws InvalidInput. */
+export const patchedMemory = (entry: Memory, patch: MemoryPatch, { now, by }: Authored): Memory =>
+  validated({ ...entry, ...patch, updatedAt: now, updatedBy: by });

@@ -1,0 +1,26 @@
+import { raw } from '@mikro-orm/core';
+import type { JsonObject } from '../../domain/json-object.ts';
+import { memoryExists, type MemoryStore } from '../../domain/memory/memory.ts';
+import { storable } from '../../domain/storable.ts';
+import type { Database } from '../database/database.ts';
+import { createRowStore, matching } from '../database/row-store.ts';
+import { MemoryEntity } from './entities.ts';
+
+/** Condition that a name begins with a text. Both engines count code points. */
+const beginning = (prefix: string): JsonObject => {
+  const text = storable(prefix);
+  return { [raw('substr(name, 1, cast(? as integer)) = cast(? as text)', [Array.from(text).length, text])]: [] };
+};
+
+export const createMemoryStore = (database: Database): MemoryStore =>
+  createRowStore(database, {
+    entity: MemoryEntity,
+    noun: 'memory',
+    where: ({ owners, name, namePrefix, search }) => [
+      ...matching({ owner: owners, name }),
+      ...(namePrefix === null ? [] : [beginning(namePrefix)]),
+      ...(search === null ? [] : [{ $or: [{ id: storable(search) }, beginning(search)] }]),
+    ],
+    ranks: { name: 'name' },
+    conflictText: ({ name }) => memoryExists(name).message,
+  });

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+let app: TestApp;
+let ann: string;
+let team: string;
+
+beforeAll(async () => {
+  app = await startApp();
+  await app.call('POST', '/team/new', { team_id: 'red' });
+  const keyOf = async (body: object): Promise<string> =>
+    ((await (await app.call('POST', '/key/generate', body)).json()) as { readonly key: string }).key;
+  ann = await keyOf({ user_id: 'ann' });
+  team = await keyOf({ team_id: 'red' });
+});
+afterAll(() => app.stop());
+
+const ALL = '{ id memoryId name value metadata userId teamId createdAt updatedAt }';
+
+async function ask(query: string, input?: object, key = ann): Promise<Record<string, unknown>> {
+  const response = await fetch(`${app.url}/graphql`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query, variables: input === undefined ? {} : { input } }),
+  });
+  const answer = (await response.json()) as { data?: Record<string, unknown>; errors?: unknown };
+  return { ...answer.data, ...(answer.errors === undefined ? {} : { errors: answer.errors }) };
+}
+
+const change = async (name: 'Create' | 'Put' | 'Delete', input: object, key?: string) => {
+  const field = `${name.toLowerCase()}Memory`;
+  const query = `mutation ($input: ${name}MemoryInput!) {
+    ${field}(input: $input) { __typename ... on Memory ${ALL} ... on UserError { message code } } }`;
+  const answer = await ask(query, input, key);
+  return (answer[field] ?? answer) as Record<string, unknown>;
+};
+
+const TIME = expect.stringMatching(/^\d{4}-/) as string;
+const ID = expect.any(String) as string;
+
+describe('memory in the graph', () => {
+  it('is stored, read, changed and removed, with the same state over HTTP', async () => {
+    const shown = {
+      __typename: 'Memory',
+      id: ID,
+      memoryId: ID,
+      name: 'n',
+      value: 'v',
+      metadata: [1, { a: null }],
+      userId: 'ann',
+      teamId: null,
+      createdAt: TIME,
+      updatedAt: TIME,
+    };
+    const created = await change('Create', { name: 'n', value: 'v', metadata: [1, { a: null }] });
+    expect(created).toEqual(shown);
+    expect(await change('Create', { name: 'n', value: 'w' })).toMatchObject({ code: 'CONFLICT' });
+    expect(await change('Put', { name: 'n', value: 'w' })).toEqual({ ...shown, value: 'w' });
+    expect(await change('Put', { name: 'n', metadata: null })).toEqual({ ...shown, value: 'w', metadata: null });
+    expect(await change('Put', { name: 'new' })).toMatchObject({ code: 'INVALID_INPUT' });
+    const overHttp = await fetch(`${app.url}/v1/memory/n`, { headers: { authorization: `Bearer ${ann}` } });
+    expect(await overHttp.json()).toMatchObject({ value: 'w', metadata: null });
+    const node = `{ node(id: "${String(created['id'])}") { ... on Memory { value } } }`;
+    expect(await ask(node)).toEqual({ node: { value: 'w' } });
+    // Another caller does not find it.
+    expect((await ask(node, undefined, team))['node']).toBeNull();
+    expect(await change('Delete', { name: 'n' }, team)).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await change('Delete', { name: 'n' })).toMatchObject({ name: 'n' });
+    expect(await change('Delete', { name: 'n' })).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('is listed in pages, for its owner only', async () => {
+    for (const name of ['b', 'a1', 'a2']) await change('Put', { name, value: 'v' });
+    await change('Create', { name: 'of team', value: 'v' }, team);
+    const list = (args: string, key?: string) =>
+      ask(`{ memories${args} { totalCount nodes { name } pageInfo { hasNextPage } } }`, undefined, key);
+    const page = (names: readonly string[], totalCount = names.length, hasNextPage = false) => ({
+      memories: { totalCount, nodes: names.map((name) => ({ name })), pageInfo: { hasNextPage } },
+    });
+    expect(await list('')).toEqual(page(['a2', 'a1', 'b']));
+    expect(await list('(filter: { namePrefix: "a" }, orderBy: { field: NAME, direction: ASC }, first: 1)')).toEqual(
+      page(['a1'], 2, true),
+    );
+    expect(await list('(filter: { name: "b" })')).toEqual(page(['b']));
+    expect(await list('', team)).toEqual(page(['of team']));
+    expect(await list('', app.adminKey)).toEqual(page(['of team', 'a2', 'a1', 'b']));
+  });
+
+  it('of another owner is for administrators', async () => {
+    expect(JSON.stringify(await change('Create', { name: 'x', value: 'v', userId: 'bob' }))).toContain('FORBIDDEN');
+    expect(await change('Create', { name: 'x', value: 'v', userId: 'bob' }, app.adminKey)).toMatchObject({
+      userId: 'bob',
+    });
+    expect(await change('Delete', { name: 'x', userId: 'bob' }, app.adminKey)).toMatchObject({ userId: 'bob' });
+  });
+});

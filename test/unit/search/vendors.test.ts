@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { SEARCH_PROVIDERS } from '../../../src/domain/search-tools/search.ts';
+import { SEARCH_VENDORS } from '../../../src/providers/search/vendors.ts';
+
+describe('providers of searches', () => {
+  it('are those that the configuration accepts', () => {
+    expect(SEARCH_VENDORS.all.map(({ name }) => name)).toEqual(SEARCH_PROVIDERS);
+    expect(SEARCH_VENDORS.find('you_com')).toBeNull();
+  });
+
+  it.each(SEARCH_VENDORS.all)('$name reads no results from an answer of another form', (vendor) => {
+    for (const answer of [{}, { results: 3 }, { organic: 'x' }, { web: 3 }]) expect(vendor.read(answer)).toBeNull();
+  });
+
+  it('Brave answers without web results', () => {
+    expect(SEARCH_VENDORS.find('brave')?.read({ type: 'search' })).toEqual([]);
+  });
+
+  it.each(SEARCH_VENDORS.all)('$name reads members of wrong types as empty', (vendor) => {
+    const wrong = [{ title: 3, url: null, snippet: [], date: 4 }, 'no object'];
+    const [first, second] = vendor.read({ results: wrong, organic: wrong, web: { results: wrong } }) ?? [];
+    expect(first).toEqual({ title: '', url: '', snippet: '', date: null, lastUpdated: null });
+    expect(second).toBeUndefined();
+  });
+});
