@@ -120,6 +120,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
     libraries: ['koa', 'node:*'],
   },
+  lite: {
+    rule: 'The command `lite` is a client of the server: it imports Node and the YAML parser only.',
+    from: '^lite/',
+    layers: [],
+    libraries: ['yaml', 'node:*'],
+  },
   codegen: {
     rule: 'Code generation imports the graph only.',
     from: '^codegen\\.ts$',
@@ -154,6 +160,12 @@ const singleRules: readonly ImportRule[] = [
       'Files directly in src/ and in src/startup/ connect the layers; no other file of the product imports them.',
     from: { pathNot: ['^src/[^/]+\\.ts$', '^src/startup/', '^test/'] },
     to: { path: ['^src/[^/]+\\.ts$', '^src/startup/'] },
+  },
+  {
+    name: 'command-is-not-imported',
+    comment: 'The server and its scripts never import the command `lite`.',
+    from: { pathNot: ['^lite/', '^test/'] },
+    to: { path: '^lite/' },
   },
   {
     name: 'dataloader-in-loaders',

@@ -1,0 +1,1 @@
+import '../src/domain/imports-the-gateway.ts';

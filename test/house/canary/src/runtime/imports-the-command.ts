@@ -1,0 +1,1 @@
+import '../../lite/imports-the-server.ts';
