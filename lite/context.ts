@@ -22,6 +22,8 @@ export interface Context {
   readonly explicitKey: string | null;
   /** The explicit key, else that of the stored login for this server. Null for neither. */
   key(): Promise<string | null>;
+  /** The key, where it is known without a request; null otherwise. */
+  knownKey(): string | null;
   /** Requests to the server, with the key where there is one. */
   client(): Promise<Client>;
 }
@@ -29,17 +31,19 @@ export interface Context {
 /** Reads what is the same for every command. Throws UsageFailure for an invalid base URL. */
 export function createContext(host: Host, options: GlobalOptions): Context {
   const explicit = options.baseUrl ?? variable(host, 'LITELLM_PROXY_URL');
-  const explicitKey = options.apiKey ?? variable(host, 'LITELLM_PROXY_API_KEY');
+  const explicitKey = nonBlank(options.apiKey) ?? variable(host, 'LITELLM_PROXY_API_KEY');
   const source = options.baseUrl === null ? 'LITELLM_PROXY_URL' : '--base-url';
   const baseUrl =
     explicit === null
       ? checkedBaseUrl(readConfig(host)['base_url'] ?? DEFAULT_BASE_URL)
       : checkedBaseUrl(explicit, source);
   let stored: Promise<string | null> | null = null;
+  let known = explicitKey;
 
   async function storedKey(): Promise<string | null> {
     const login = readLogin(host);
-    return login === null || login.baseUrl !== baseUrl ? null : freshKey(host, login);
+    known = login === null || login.baseUrl !== baseUrl ? null : await freshKey(host, login);
+    return known;
   }
   const key = (): Promise<string | null> =>
     explicitKey === null ? (stored ??= storedKey()) : Promise.resolve(explicitKey);
@@ -50,9 +54,12 @@ export function createContext(host: Host, options: GlobalOptions): Context {
     isExplicitUrl: explicit !== null,
     explicitKey,
     key,
+    knownKey: () => known,
     client: async () => createClient(baseUrl, checkedKey(await key())),
   };
 }
+
+const nonBlank = (text: string | null): string | null => (text === null || text.trim() === '' ? null : text.trim());
 
 /** A key that can stand in a header. Throws CommandFailure, without the key. */
 export function checkedKey(key: string | null): string | null {

@@ -124,7 +124,7 @@ export async function runLine(host: Host, words: readonly string[], inherited?: 
     await command.run(context, values);
     return 0;
   } catch (error) {
-    return await reported(host, error, { usage, command, context });
+    return reported(host, error, { usage, command, context });
   }
 }
 
@@ -159,9 +159,9 @@ interface Source {
 }
 
 /** Writes a failure. Returns the exit code. The key of the command never appears, also where a server repeats it. */
-async function reported({ terminal }: Host, error: unknown, { usage, command, context }: Source): Promise<number> {
+function reported({ terminal }: Host, error: unknown, { usage, command, context }: Source): number {
   if (error instanceof Ended) return error.exitCode;
-  const key = (await context?.key().catch(() => null)) ?? null;
+  const key = context?.knownKey() ?? null;
   const masked = (text: string): string => (key === null || key.length < 6 ? text : text.replaceAll(key, '***'));
   if (error instanceof UsageFailure) {
     const name = ['lite', ...(command?.names ?? [])].join(' ');

@@ -1,13 +1,5 @@
+import { isJsonObject, type JsonObject } from '../src/domain/json-object.ts';
 import { UsageFailure } from './failure.ts';
-
-/** An object of JSON. */
-export type Members = Readonly<Record<string, unknown>>;
-
-export const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** The members of a value; none of any other value. */
-export const membersOf = (value: unknown): Members => (isMembers(value) ? value : {});
 
 /** The items of a list; none of any other value. */
 export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -18,11 +10,11 @@ export const numberOrNull = (value: unknown): number | null =>
 
 /** Values of the options and arguments of one command, with checks. Every check throws UsageFailure. */
 export class Values {
-  readonly #values: Members;
+  readonly #values: JsonObject;
   /** Arguments, in their order. */
   readonly operands: readonly string[];
 
-  constructor(values: Members, operands: readonly string[]) {
+  constructor(values: JsonObject, operands: readonly string[]) {
     this.#values = values;
     this.operands = operands;
   }
@@ -77,16 +69,16 @@ export class Values {
   }
 
   /** An object of JSON. Null where the option is absent. */
-  json(name: string): Members | null {
+  json(name: string): JsonObject | null {
     const text = this.text(name);
     if (text === null) return null;
     const value = parseJson(text);
-    if (!isMembers(value)) throw new UsageFailure('Invalid value: Invalid JSON: expected an object');
+    if (!isJsonObject(value)) throw new UsageFailure('Invalid value: Invalid JSON: expected an object');
     return value;
   }
 
   /** `name=value` pairs of a repeated option. Numbers, booleans, lists and objects are read as JSON. */
-  pairs(name: string): Members {
+  pairs(name: string): JsonObject {
     return Object.fromEntries(
       this.texts(name).map((pair) => {
         const at = pair.indexOf('=');
@@ -101,7 +93,7 @@ export class Values {
 const invalid = (name: string, reason: string): UsageFailure =>
   new UsageFailure(`Invalid value for '--${name}': ${reason}`);
 
-/** Parses JSON of the command line. Throws UsageFailure. The text may be a secret, so the message does not repeat it. */
+/** Parses JSON of the command line. Throws UsageFailure, without the text, which may be a secret. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -110,7 +102,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Members whose value is a text, also where it looks like a number. */
+/** JsonObject whose value is a text, also where it looks like a number. */
 const TEXT_MEMBER = /(?:^|_)(?:base|id|key|model|name|password|secret|version)$/;
 
 /** A number, boolean, list or object as JSON; anything else as text. Long digits stay text: they are ids. */

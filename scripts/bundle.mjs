@@ -129,14 +129,14 @@ const foldersIn = (path) =>
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => join(path, name));
 
-async function write(root, dir, input, read) {
+async function write(root, dir, input, plugins) {
   const { rolldown } = await import('rolldown');
   const bundle = await rolldown({
     cwd: root,
     input,
     platform: 'node',
     external: EXTERNAL,
-    plugins: [rewriteOwnReferences(root, read), lazyHttp, lazyMediaTypes, escapeNonAscii],
+    plugins: [...plugins, escapeNonAscii],
     // Hides all warnings, such as those about `eval` and cycles in libraries. Errors still fail the build.
     logLevel: 'silent',
   });
@@ -198,8 +198,10 @@ export async function makeBundle(root) {
   const begunMs = Date.now();
   try {
     const read = [];
-    await write(root, scratch, { main: SOURCE }, read);
-    if (existsSync(join(root, COMMAND_SOURCE))) await write(root, scratch, { lite: COMMAND_SOURCE }, read);
+    const ownReferences = rewriteOwnReferences(root, read);
+    await write(root, scratch, { main: SOURCE }, [ownReferences, lazyHttp, lazyMediaTypes]);
+    // The command runs on older Node versions, which lack what the lazy modules use.
+    if (existsSync(join(root, COMMAND_SOURCE))) await write(root, scratch, { lite: COMMAND_SOURCE }, [ownReferences]);
     const inputs = inputsNow(root, [...read, ...OTHER_INPUTS, packageRecord(root)]);
     const changed = Object.entries(inputs).find(([, [, mtimeMs]]) => mtimeMs >= begunMs);
     if (changed) throw new Error(`${changed[0]} changed during the build`);

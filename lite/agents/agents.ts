@@ -1,4 +1,5 @@
-import { type Members, numberOrNull, textOrNull } from '../values.ts';
+import { type JsonObject } from '../../src/domain/json-object.ts';
+import { numberOrNull, textOrNull } from '../values.ts';
 
 /** A coding agent that calls models through the server. */
 export interface Agent {
@@ -18,7 +19,7 @@ export interface Route {
   readonly baseUrl: string;
   readonly key: string;
   /** Models that the key may call; null where they were not read. */
-  readonly models: readonly Members[] | null;
+  readonly models: readonly JsonObject[] | null;
 }
 
 const CLAUDE: Agent = {
@@ -73,14 +74,14 @@ const CODEX: Agent = {
 const CHAT_MODES: ReadonlySet<unknown> = new Set(['chat', 'responses', null, undefined]);
 
 /** One model in the configuration of OpenCode. Its limits are left out where one of them is unknown. */
-function openCodeModel(model: Members) {
+function openCodeModel(model: JsonObject) {
   const [context, output] = [numberOrNull(model['max_input_tokens']), numberOrNull(model['max_output_tokens'])];
   const limit = context === null || output === null ? {} : { limit: { context, output } };
   return { name: textOrNull(model['id']) ?? '', ...limit };
 }
 
 /** Configuration of OpenCode with the models of the server. It names the variable of the key, not the key. */
-export function openCodeConfig(baseUrl: string, models: readonly Members[]): string {
+function openCodeConfig(baseUrl: string, models: readonly JsonObject[]): string {
   const chat = models.filter(({ mode }) => CHAT_MODES.has(mode)).map(openCodeModel);
   return JSON.stringify({
     provider: {

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { CommandFailure } from '../failure.ts';
 import { makeFolderOf, readText, removeFile, replaceText } from '../files/private-files.ts';
 import { type Host, variable } from '../host.ts';
-import { isMembers, type Members, membersOf } from '../values.ts';
+import { isJsonObject, type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
 
 /** Settings file that Claude Code reads. */
 export function claudeSettingsFile(host: Host): string {
@@ -28,7 +28,7 @@ export const OWNED_PATHS = [
 export interface SettingsFile {
   readonly path: string;
   readonly text: string | null;
-  readonly content: Members;
+  readonly content: JsonObject;
 }
 
 /** Reads a settings file. Throws CommandFailure for one that is no JSON object, or whose `env` is none. */
@@ -36,12 +36,12 @@ export function readSettings(path: string): SettingsFile {
   const text = readText(path);
   const content = text === null || text.trim() === '' ? {} : parsed(path, text);
   const { env } = content;
-  if (env !== undefined && env !== null && !isMembers(env))
+  if (env !== undefined && env !== null && !isJsonObject(env))
     throw new CommandFailure(`${path} has an "env" that is no object. Fix or remove it, then retry.`);
   return { path, text, content };
 }
 
-function parsed(path: string, text: string): Members {
+function parsed(path: string, text: string): JsonObject {
   let value: unknown;
   try {
     // A byte order mark is no JSON.
@@ -49,12 +49,12 @@ function parsed(path: string, text: string): Members {
   } catch {
     throw new CommandFailure(`${path} contains invalid JSON; cannot proceed safely.`);
   }
-  if (!isMembers(value)) throw new CommandFailure(`${path} is no JSON object; cannot proceed safely.`);
+  if (!isJsonObject(value)) throw new CommandFailure(`${path} is no JSON object; cannot proceed safely.`);
   return value;
 }
 
 /** Writes a settings file in one step. It may have a key, so only its owner reads it. A link is kept. */
-export function writeSettings(path: string, content: Members): void {
+export function writeSettings(path: string, content: JsonObject): void {
   writeSettingsText(path, `${JSON.stringify(content, null, 2)}\n`);
 }
 
@@ -66,20 +66,20 @@ export function writeSettingsText(path: string, text: string): void {
 export const removeSettings = (path: string): boolean => removeFile(path);
 
 /** Value at a path; undefined for none. */
-export function valueAt(content: Members, path: string): unknown {
+export function valueAt(content: JsonObject, path: string): unknown {
   const [first = '', second] = path.split('.');
-  return second === undefined ? content[first] : membersOf(content[first])[second];
+  return second === undefined ? content[first] : jsonObjectOf(content[first])[second];
 }
 
 /** Settings with another value at a path. Undefined removes the member. */
-export function withValue(content: Members, path: string, value: unknown): Members {
+export function withValue(content: JsonObject, path: string, value: unknown): JsonObject {
   const [first = '', second] = path.split('.');
-  const next = second === undefined ? value : withMember(membersOf(content[first]), second, value);
+  const next = second === undefined ? value : withMember(jsonObjectOf(content[first]), second, value);
   if (second !== undefined && value === undefined && content[first] === undefined) return content;
   return withMember(content, first, next);
 }
 
-function withMember(members: Members, name: string, value: unknown): Members {
+function withMember(members: JsonObject, name: string, value: unknown): JsonObject {
   if (value !== undefined) return { ...members, [name]: value };
   const { [name]: _removed, ...rest } = members;
   return rest;
@@ -90,11 +90,11 @@ export type ModelChoice = string | null | { readonly unpin: true };
 
 /** Settings with which Claude Code calls a server. The file has the key as it is. */
 export function routed(
-  content: Members,
+  content: JsonObject,
   options: { readonly baseUrl: string; readonly key: string; readonly model: ModelChoice },
-): Members {
+): JsonObject {
   const { baseUrl, key, model } = options;
-  const env = membersOf(content['env']);
+  const env = jsonObjectOf(content['env']);
   const values: readonly (readonly [string, unknown])[] = [
     ['env.ENABLE_TOOL_SEARCH', env['ENABLE_TOOL_SEARCH'] ?? 'true'],
     ['env.CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY', env['CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY'] ?? '1'],

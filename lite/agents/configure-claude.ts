@@ -5,7 +5,8 @@ import { CommandFailure } from '../failure.ts';
 import { liteFolder } from '../files/config-file.ts';
 import { makePrivateFolder, readText, removeFile, replaceText } from '../files/private-files.ts';
 import type { Host } from '../host.ts';
-import { isMembers, type Members, membersOf, textOrNull } from '../values.ts';
+import { isJsonObject, type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
+import { textOrNull } from '../values.ts';
 import {
   claudeSettingsFile,
   isSame,
@@ -61,9 +62,9 @@ function readReceipt(path: string): Receipt | null {
   if (text === null) return null;
   try {
     const value: unknown = JSON.parse(text);
-    if (isMembers(value) && isMembers(value['previous']) && isMembers(value['written'])) {
+    if (isJsonObject(value) && isJsonObject(value['previous']) && isJsonObject(value['written'])) {
       const previous = Object.entries(value['previous']).map(([name, former]) => {
-        const { present, value: before } = membersOf(former);
+        const { present, value: before } = jsonObjectOf(former);
         return [name, { present: present === true, value: before }] as const;
       });
       const written = Object.entries(value['written']).map(([name, hash]) => [name, textOrNull(hash) ?? ''] as const);
@@ -92,16 +93,16 @@ function writeReceipt(host: Host, path: string, receipt: Receipt): void {
   replaceText(path, `${JSON.stringify(members, null, 2)}\n`);
 }
 
-const formerOf = (content: Members, path: string): Former => {
+const formerOf = (content: JsonObject, path: string): Former => {
   const value = valueAt(content, path);
   return value === undefined ? { present: false } : { present: true, value };
 };
 
-const isOurs = (content: Members, path: string, receipt: Receipt | null): boolean =>
+const isOurs = (content: JsonObject, path: string, receipt: Receipt | null): boolean =>
   receipt !== null && receipt.written[path] === fingerprint(valueAt(content, path));
 
 /** A pinned model of an earlier configuration goes back to what it was. */
-function unpinned(content: Members, receipt: Receipt | null): Members {
+function unpinned(content: JsonObject, receipt: Receipt | null): JsonObject {
   return ['model', 'env.ANTHROPIC_MODEL'].reduce(
     (settings, path) =>
       isOurs(settings, path, receipt) ? withValue(settings, path, receipt?.previous[path]?.value) : settings,
@@ -176,7 +177,7 @@ export function unconfigureClaude(host: Host): void {
     (settings, path) => withValue(settings, path, withheld.includes(path) ? undefined : formerValue(receipt, path)),
     content,
   );
-  const isEmptyEnv = isMembers(undone['env']) && Object.keys(undone['env']).length === 0;
+  const isEmptyEnv = isJsonObject(undone['env']) && Object.keys(undone['env']).length === 0;
   const restored = isEmptyEnv && !receipt.envPresent ? withValue(undone, 'env', undefined) : undone;
   if (Object.keys(restored).length === 0 && !receipt.fileExisted) {
     removeSettings(settingsPath);

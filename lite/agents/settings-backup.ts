@@ -3,7 +3,8 @@ import { CommandFailure } from '../failure.ts';
 import { liteFolder } from '../files/config-file.ts';
 import { createText, makePrivateFolder, readText, removeFile } from '../files/private-files.ts';
 import type { Host } from '../host.ts';
-import { isMembers, type Members, textOrNull } from '../values.ts';
+import { isJsonObject, type JsonObject } from '../../src/domain/json-object.ts';
+import { textOrNull } from '../values.ts';
 import {
   isSame,
   OWNED_PATHS,
@@ -18,15 +19,15 @@ import {
 
 /** Copies of the settings, by the command that holds them. */
 const FOLDERS = { up: '', autoroute: 'autorouter' } as const;
-export type BackupOwner = keyof typeof FOLDERS;
+type BackupOwner = keyof typeof FOLDERS;
 
-export const backupFile = (host: Host, owner: BackupOwner): string =>
+const backupFile = (host: Host, owner: BackupOwner): string =>
   join(liteFolder(host), FOLDERS[owner], 'claude_settings_backup.json');
 
 /** Settings before a command changed them. */
 interface Backup {
   readonly existed: boolean;
-  readonly content: Members | null;
+  readonly content: JsonObject | null;
   /** The file as it was; null in a copy that another program made. */
   readonly text: string | null;
 }
@@ -50,10 +51,10 @@ function readBackup(path: string): Backup | null {
   if (text === null) return null;
   try {
     const value: unknown = JSON.parse(text);
-    if (isMembers(value) && typeof value['existed'] === 'boolean')
+    if (isJsonObject(value) && typeof value['existed'] === 'boolean')
       return {
         existed: value['existed'],
-        content: isMembers(value['content']) ? value['content'] : null,
+        content: isJsonObject(value['content']) ? value['content'] : null,
         text: textOrNull(value['text']),
       };
   } catch {
@@ -93,9 +94,9 @@ export function restoreBackup(host: Host, owner: BackupOwner, settingsPath: stri
 }
 
 /** Removes an `env` that became empty, where the settings had none before. */
-function withoutEmptyEnv(settings: Members, before: Members): Members {
+function withoutEmptyEnv(settings: JsonObject, before: JsonObject): JsonObject {
   const { env } = settings;
-  const isEmpty = isMembers(env) && Object.keys(env).length === 0;
+  const isEmpty = isJsonObject(env) && Object.keys(env).length === 0;
   return isEmpty && before['env'] === undefined ? withValue(settings, 'env', undefined) : settings;
 }
 

@@ -1,26 +1,27 @@
 import { CommandFailure, HttpFailure } from '../failure.ts';
 import { createClient } from '../server/client.ts';
 import { plain } from '../terminal/table.ts';
-import { itemsOf, type Members, membersOf } from '../values.ts';
+import { type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
+import { itemsOf } from '../values.ts';
 
 const VERIFY_MS = 10_000;
 const REFUSED: ReadonlySet<number> = new Set([401, 403]);
 
 /** Models of a key, as the server lists them. */
-export async function listModels(baseUrl: string, key: string): Promise<readonly Members[]> {
+export async function listModels(baseUrl: string, key: string): Promise<readonly JsonObject[]> {
   const answer = await createClient(baseUrl, key).send('GET', '/v1/models', { deadlineMs: VERIFY_MS });
-  return itemsOf(membersOf(answer)['data']).map(membersOf);
+  return itemsOf(jsonObjectOf(answer)['data']).map(jsonObjectOf);
 }
 
 /**
- * Checks a key against the server. Throws CommandFailure where the server cannot be reached or refuses the key. `advice`
- * says what to do about a refused key. Other failures are left to the calls of the agent.
+ * Checks a key against the server. Returns its models; null after a failure that is left to the calls of the agent.
+ * Throws CommandFailure where the server cannot be reached or refuses the key. `advice` says what to do then.
  */
 export async function verifyKey(
   baseUrl: string,
   key: string,
   advice = 'Run `lite login` to refresh it, or pass a valid --api-key.',
-): Promise<readonly Members[] | null> {
+): Promise<readonly JsonObject[] | null> {
   try {
     return await listModels(baseUrl, key);
   } catch (error) {

@@ -1,7 +1,8 @@
 import { type Command, JSON_OUTPUT } from '../command.ts';
 import type { Context } from '../context.ts';
 import { cell, jsonText, plain, table } from '../terminal/table.ts';
-import { itemsOf, type Members, membersOf, numberOrNull, type Values } from '../values.ts';
+import { type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
+import { itemsOf, numberOrNull, type Values } from '../values.ts';
 
 const TOKENS_PER_PRICE = 1_000_000;
 
@@ -11,7 +12,7 @@ const priceText = (value: unknown): string => {
   return price === null ? '' : `$${Number((price * TOKENS_PER_PRICE).toPrecision(6))}`;
 };
 
-const rowOf = (entry: Members): readonly string[] => [
+const rowOf = (entry: JsonObject): readonly string[] => [
   cell(entry['id']),
   cell(entry['provider']),
   cell(entry['mode'] ?? ''),
@@ -34,8 +35,8 @@ async function listEntries(context: Context, values: Values): Promise<void> {
     },
   });
   if (values.flag('json')) return terminal.print(jsonText(answer));
-  const page = membersOf(answer);
-  const entries = itemsOf(page['data']).map(membersOf);
+  const page = jsonObjectOf(answer);
+  const entries = itemsOf(page['data']).map(jsonObjectOf);
   if (entries.length === 0) return terminal.print('No models found.');
   const head = ['Model', 'Provider', 'Mode', 'Max Input', 'Input $/1M', 'Output $/1M'];
   terminal.print(table('Model Catalog', head, entries.map(rowOf)));
@@ -49,7 +50,7 @@ async function showEntry(context: Context, values: Values): Promise<void> {
   const { terminal } = context.host;
   const answer = await (await context.client()).send('GET', `/model_catalog/${pathOf(values.operand(0))}`);
   if (values.flag('json')) return terminal.print(jsonText(answer));
-  const rows = Object.entries(membersOf(answer)).filter(([, value]) => value !== null);
+  const rows = Object.entries(jsonObjectOf(answer)).filter(([, value]) => value !== null);
   terminal.print(
     table(
       '',

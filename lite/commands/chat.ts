@@ -5,7 +5,8 @@ import { CommandFailure, textOf, UsageFailure } from '../failure.ts';
 import { replaceText } from '../files/private-files.ts';
 import { streamedTexts } from '../server/chat-stream.ts';
 import { jsonText, plain } from '../terminal/table.ts';
-import { isMembers, textOrNull, type Values } from '../values.ts';
+import { isJsonObject } from '../../src/domain/json-object.ts';
+import { textOrNull, type Values } from '../values.ts';
 import { dataOf } from './models.ts';
 
 /** Deadline of one answer, in ms. */
@@ -75,11 +76,11 @@ async function answerTo(context: Context, chat: Chat): Promise<string> {
 }
 
 const isMessage = (value: unknown): value is Message =>
-  isMembers(value) && typeof value['role'] === 'string' && typeof value['content'] === 'string';
+  isJsonObject(value) && typeof value['role'] === 'string' && typeof value['content'] === 'string';
 
 function loaded(path: string): Message[] {
   const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
-  const messages = isMembers(value) ? value['messages'] : value;
+  const messages = isJsonObject(value) ? value['messages'] : value;
   if (!Array.isArray(messages) || !messages.every(isMessage)) throw new Error('it has no messages');
   return messages.map(({ role, content }) => ({ role, content }));
 }
@@ -110,7 +111,7 @@ async function runCommand(context: Context, chat: Chat, line: string): Promise<b
   return true;
 }
 
-/** One turn. Returns false where the chat ends. A failure is a message, and the turn is left out of the conversation. */
+/** One turn. Returns false where the chat ends. A failed turn is left out of the conversation. */
 async function turn(context: Context, chat: Chat, line: string): Promise<boolean> {
   const before = chat.messages;
   try {

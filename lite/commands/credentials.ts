@@ -3,7 +3,8 @@ import type { Context } from '../context.ts';
 import { UsageFailure } from '../failure.ts';
 import type { Request } from '../server/client.ts';
 import { cell, jsonText, table } from '../terminal/table.ts';
-import { itemsOf, membersOf, type Values } from '../values.ts';
+import { jsonObjectOf } from '../../src/domain/json-object.ts';
+import { itemsOf, type Values } from '../values.ts';
 import { given } from './keys.ts';
 
 async function print(context: Context, method: string, path: string, request: Request = {}): Promise<void> {
@@ -16,9 +17,9 @@ async function listCredentials(context: Context, values: Values): Promise<void> 
   const answer = await (await context.client()).send('GET', '/credentials');
   const { terminal } = context.host;
   if (values.text('format') === 'json') return terminal.print(jsonText(answer));
-  const rows = itemsOf(membersOf(answer)['credentials']).map((item) => {
-    const { credential_name, display_name, source, credential_info } = membersOf(item);
-    const provider = membersOf(credential_info)['custom_llm_provider'];
+  const rows = itemsOf(jsonObjectOf(answer)['credentials']).map((item) => {
+    const { credential_name, display_name, source, credential_info } = jsonObjectOf(item);
+    const provider = jsonObjectOf(credential_info)['custom_llm_provider'];
     return [credential_name, display_name, source, provider].map((value) => cell(value ?? ''));
   });
   const head = ['Credential Name', 'Display Name', 'Source', 'Custom LLM Provider'];

@@ -3,7 +3,8 @@ import { type Command, JSON_OUTPUT } from '../command.ts';
 import type { Context } from '../context.ts';
 import { textOf, UsageFailure } from '../failure.ts';
 import { cell, jsonText, table } from '../terminal/table.ts';
-import { itemsOf, type Members, membersOf, numberOrNull, parseJson, type Values } from '../values.ts';
+import { type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
+import { itemsOf, numberOrNull, parseJson, type Values } from '../values.ts';
 
 /** Deadline of a decision, in ms. */
 const DECISION_MS = 600_000;
@@ -19,7 +20,7 @@ function textOfFile(path: string): string {
 }
 
 /** A predicate from `name=instructions`. */
-function predicateOf(text: string): Members {
+function predicateOf(text: string): JsonObject {
   const [, name, instructions] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
   if (name === undefined)
     throw new UsageFailure(`Invalid value for '--predicate': '${text}' is not name=instructions.`);
@@ -27,7 +28,7 @@ function predicateOf(text: string): Members {
 }
 
 /** A choice from `name:a,b,c=instructions`. */
-function choiceOf(text: string): Members {
+function choiceOf(text: string): JsonObject {
   const [, name, list, instructions] = /^([^:=]+):([^=]+)=(.+)$/s.exec(text) ?? [];
   const choices = (list ?? '').split(',').map((value) => ({ value: value.trim() }));
   if (name === undefined || choices.some(({ value }) => value === ''))
@@ -50,9 +51,9 @@ function questionsOf(values: Values): readonly unknown[] {
 
 const numberText = (value: unknown): string => numberOrNull(value)?.toFixed(DIGITS) ?? '';
 
-function rowOf(answer: Members): readonly string[] {
+function rowOf(answer: JsonObject): readonly string[] {
   const probabilities = itemsOf(answer['probabilities']).map((item) => {
-    const { value, label, probability } = membersOf(item);
+    const { value, label, probability } = jsonObjectOf(item);
     return `${cell(label ?? value)} ${numberText(probability)}`;
   });
   const isPredicate = answer['type'] === 'predicate';
@@ -74,7 +75,7 @@ async function decide(context: Context, values: Values): Promise<void> {
   const json = { model, input: given === '-' ? textOfFile('-') : given, questions };
   const answer = await (await context.client()).send('POST', '/v1/decisions', { json, deadlineMs: DECISION_MS });
   if (values.flag('json')) return terminal.print(jsonText(answer));
-  const rows = itemsOf(membersOf(answer)['answers']).map((item) => rowOf(membersOf(item)));
+  const rows = itemsOf(jsonObjectOf(answer)['answers']).map((item) => rowOf(jsonObjectOf(item)));
   terminal.print(table('Decisions', ['Question', 'Type', 'Answer', 'Probability'], rows));
 }
 

@@ -5,19 +5,20 @@ import { Ended, textOf, UsageFailure } from '../failure.ts';
 import { checkedBaseUrl } from '../server/base-url.ts';
 import { type Client, createClient } from '../server/client.ts';
 import { cell, plain, table } from '../terminal/table.ts';
-import { isMembers, itemsOf, type Members, membersOf, numberOrNull, textOrNull, type Values } from '../values.ts';
+import { isJsonObject, type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
+import { itemsOf, numberOrNull, textOrNull, type Values } from '../values.ts';
 import { timeText } from './models.ts';
 
-/** Members of a key that its copy gets. The copy has another secret. */
+/** JsonObject of a key that its copy gets. The copy has another secret. */
 const COPIED = ['models', 'aliases', 'spend', 'key_alias', 'team_id', 'user_id', 'budget_id', 'config'] as const;
 const PAGE_SIZE = 100;
 /** Maximum pages that are read, against a server that lists without end. */
 const MOST_PAGES = 10_000;
 
-/** Members of a key that are not empty. */
-function copyOf(key: Members): Members {
+/** JsonObject of a key that are not empty. */
+function copyOf(key: JsonObject): JsonObject {
   const isEmpty = (value: unknown): boolean =>
-    !value || (isMembers(value) && Object.keys(value).length === 0) || (Array.isArray(value) && value.length === 0);
+    !value || (isJsonObject(value) && Object.keys(value).length === 0) || (Array.isArray(value) && value.length === 0);
   return Object.fromEntries(COPIED.flatMap((name) => (isEmpty(key[name]) ? [] : [[name, key[name]]])));
 }
 
@@ -31,13 +32,13 @@ export function sinceOf(text: string): Date {
   return date;
 }
 
-async function readKeys(source: Client, print: (line: string) => void): Promise<readonly Members[]> {
-  const keys: Members[] = [];
+async function readKeys(source: Client, print: (line: string) => void): Promise<readonly JsonObject[]> {
+  const keys: JsonObject[] = [];
   print(`Fetching keys from source server: ${source.baseUrl}`);
   for (let page = 1; page <= MOST_PAGES; page += 1) {
     const query = { page, size: PAGE_SIZE, return_full_object: true };
-    const answer = membersOf(await source.send('GET', '/key/list', { query }));
-    const found = itemsOf(answer['keys']).map(membersOf);
+    const answer = jsonObjectOf(await source.send('GET', '/key/list', { query }));
+    const found = itemsOf(answer['keys']).map(jsonObjectOf);
     if (found.length === 0) break;
     keys.push(...found);
     print(`Fetched page ${page}: ${found.length} keys`);
@@ -65,21 +66,21 @@ async function importKeys(context: Context, values: Values): Promise<void> {
   if (failed > 0) throw new Ended(1);
 }
 
-function printPlan({ host: { terminal } }: Context, keys: readonly Members[]): void {
+function printPlan({ host: { terminal } }: Context, keys: readonly JsonObject[]): void {
   terminal.print('\n--- DRY RUN MODE ---');
   const rows = keys.map((key) => [cell(key['key_alias']), cell(key['user_id']), timeText(key['created_at'])]);
   terminal.print(table('Keys that would be imported', ['Key Alias', 'User ID', 'Created'], rows));
 }
 
 /** Creates the copies and prints their secrets, which no later request can read. Returns the number of failures. */
-async function copyKeys(context: Context, keys: readonly Members[]): Promise<number> {
+async function copyKeys(context: Context, keys: readonly JsonObject[]): Promise<number> {
   const { terminal } = context.host;
   const client = await context.client();
   let failed = 0;
   for (const key of keys) {
     const name = plain(textOrNull(key['key_alias']) ?? 'N/A');
     try {
-      const created = membersOf(await client.send('POST', '/key/generate', { json: copyOf(key) }));
+      const created = jsonObjectOf(await client.send('POST', '/key/generate', { json: copyOf(key) }));
       terminal.print(`Imported key: ${name} = ${textOrNull(created['key']) ?? ''}`);
     } catch (error) {
       failed += 1;

@@ -1,9 +1,10 @@
 import { type Command, FORMAT } from '../command.ts';
 import type { Context } from '../context.ts';
 import { cell, jsonText, table } from '../terminal/table.ts';
-import { itemsOf, type Members, membersOf, numberOrNull, type Values } from '../values.ts';
+import { type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
+import { itemsOf, numberOrNull, type Values } from '../values.ts';
 
-/** Members without a value are left out of a request. */
+/** JsonObject without a value are left out of a request. */
 export const given = (members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 
@@ -25,12 +26,12 @@ async function listKeys(context: Context, values: Values): Promise<void> {
   });
   const { terminal } = context.host;
   if (values.text('format') === 'json') return terminal.print(jsonText(answer));
-  const page = membersOf(answer);
+  const page = jsonObjectOf(answer);
   const keys = itemsOf(page['keys']);
   terminal.print(`Showing ${keys.length} keys out of ${numberOrNull(page['total_count']) ?? keys.length}`);
   const rows = keys.map((item) => {
     // Without full objects the server lists hashes only.
-    const key: Members = typeof item === 'string' ? { token: item } : membersOf(item);
+    const key: JsonObject = typeof item === 'string' ? { token: item } : jsonObjectOf(item);
     const { token, key_alias, user_id, team_id, spend } = key;
     return [token, key_alias, user_id, team_id, spend].map(cell);
   });

@@ -1,16 +1,17 @@
 import { type Command, JSON_OUTPUT } from '../command.ts';
 import type { Context } from '../context.ts';
 import { cell, jsonText, table } from '../terminal/table.ts';
-import { itemsOf, type Members, membersOf, numberOrNull, type Values } from '../values.ts';
+import { type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
+import { itemsOf, numberOrNull, type Values } from '../values.ts';
 import { usdText } from './traces.ts';
 
 /** The latest run of a lens. */
-const latestRun = (lens: Members): Members => membersOf(itemsOf(lens['jobs'])[0]);
+const latestRun = (lens: JsonObject): JsonObject => jsonObjectOf(itemsOf(lens['jobs'])[0]);
 
-const openFindings = (lens: Members): readonly Members[] => itemsOf(lens['findings']).map(membersOf);
+const openFindings = (lens: JsonObject): readonly JsonObject[] => itemsOf(lens['findings']).map(jsonObjectOf);
 
-const rowOf = (lens: Members): readonly string[] => {
-  const settings = membersOf(lens['settings']);
+const rowOf = (lens: JsonObject): readonly string[] => {
+  const settings = jsonObjectOf(lens['settings']);
   const run = latestRun(lens);
   return [
     cell(lens['id']),
@@ -29,7 +30,7 @@ async function listLenses(context: Context, values: Values): Promise<void> {
   const { terminal } = context.host;
   const answer = await (await context.client()).send('GET', '/lens');
   if (values.flag('json')) return terminal.print(jsonText(answer));
-  const lenses = itemsOf(membersOf(answer)['lenses']).map(membersOf);
+  const lenses = itemsOf(jsonObjectOf(answer)['lenses']).map(jsonObjectOf);
   terminal.print(lenses.length === 0 ? 'No lenses found.' : table('Lenses', HEAD, lenses.map(rowOf)));
 }
 
@@ -39,11 +40,11 @@ async function showLens(context: Context, values: Values): Promise<void> {
   const { terminal } = context.host;
   const answer = await (await context.client()).send('GET', pathOf(values));
   if (values.flag('json')) return terminal.print(jsonText(answer));
-  const lens = membersOf(answer);
+  const lens = jsonObjectOf(answer);
   terminal.print(table('Lens', HEAD, [rowOf(lens)]));
   const { error, coverage } = latestRun(lens);
   if (typeof error === 'string' && error !== '') terminal.print(`Error of the latest run: ${cell(error)}`);
-  const eligible = numberOrNull(membersOf(coverage)['eligible']);
+  const eligible = numberOrNull(jsonObjectOf(coverage)['eligible']);
   if (eligible !== null) terminal.print(`Runs of agents in the latest run: ${eligible}`);
   const rows = openFindings(lens).map((finding) =>
     [finding['id'], finding['priority'], finding['status'], finding['title']].map((value) => cell(value ?? '')),
@@ -55,7 +56,7 @@ async function runLens(context: Context, values: Values): Promise<void> {
   const { terminal } = context.host;
   const answer = await (await context.client()).send('POST', `${pathOf(values)}/runs`, { json: {} });
   if (values.flag('json')) return terminal.print(jsonText(answer));
-  const lens = membersOf(answer);
+  const lens = jsonObjectOf(answer);
   const run = lens['jobs'] === undefined ? lens : latestRun(lens);
   terminal.print(`Run ${cell(run['id'])}: ${cell(run['status'])}`);
 }

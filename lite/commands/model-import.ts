@@ -3,7 +3,8 @@ import type { Command } from '../command.ts';
 import { type Context } from '../context.ts';
 import { CommandFailure, Ended, textOf, UsageFailure } from '../failure.ts';
 import { cell, plain, table } from '../terminal/table.ts';
-import { isMembers, itemsOf, type Members, membersOf, textOrNull, type Values } from '../values.ts';
+import { isJsonObject, type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
+import { itemsOf, textOrNull, type Values } from '../values.ts';
 
 /** One entry of `model_list`. */
 interface Entry {
@@ -11,13 +12,13 @@ interface Entry {
   /** Model of the provider, such as `openai/gpt-4o`. */
   readonly upstream: string;
   readonly groups: readonly string[];
-  readonly parameters: Members;
-  readonly info: Members;
+  readonly parameters: JsonObject;
+  readonly info: JsonObject;
 }
 
 function entryOf(value: unknown): Entry | null {
-  const members = membersOf(value);
-  const [parameters, info] = [membersOf(members['litellm_params']), membersOf(members['model_info'])];
+  const members = jsonObjectOf(value);
+  const [parameters, info] = [jsonObjectOf(members['litellm_params']), jsonObjectOf(members['model_info'])];
   const [name, upstream] = [textOrNull(members['model_name']), textOrNull(parameters['model'])];
   if (name === null || upstream === null) return null;
   const groups = itemsOf(info['access_groups']).filter((group) => typeof group === 'string');
@@ -34,7 +35,7 @@ async function readEntries(path: string): Promise<readonly (Entry | null)[]> {
   }
   const { parse } = await import('yaml');
   const document = parsed(path, text, parse);
-  const list = isMembers(document) ? document['model_list'] : undefined;
+  const list = isJsonObject(document) ? document['model_list'] : undefined;
   if (list === undefined) throw new CommandFailure("YAML file must contain a 'model_list' key with a list of models.");
   if (!Array.isArray(list)) throw new CommandFailure("'model_list' must be a list of model definitions.");
   return list.map(entryOf);

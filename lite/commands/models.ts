@@ -2,10 +2,12 @@ import { type Command, FORMAT, type Options } from '../command.ts';
 import type { Context } from '../context.ts';
 import { CommandFailure, UsageFailure } from '../failure.ts';
 import { cell, jsonText, table } from '../terminal/table.ts';
-import { itemsOf, type Members, membersOf, numberOrNull, textOrNull, type Values } from '../values.ts';
+import { type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
+import { itemsOf, numberOrNull, textOrNull, type Values } from '../values.ts';
 
 /** The `data` of an answer. */
-export const dataOf = (answer: unknown): readonly Members[] => itemsOf(membersOf(answer)['data']).map(membersOf);
+export const dataOf = (answer: unknown): readonly JsonObject[] =>
+  itemsOf(jsonObjectOf(answer)['data']).map(jsonObjectOf);
 
 /** A time as `YYYY-MM-DD hh:mm`, UTC; blank for no time. */
 export function timeText(value: unknown): string {
@@ -21,21 +23,21 @@ function priceText(value: unknown): string {
 }
 
 /** Columns of `models info`: their title, and their value in a row. */
-const INFO_COLUMNS: Readonly<Record<string, readonly [string, (row: Members) => string]>> = {
+const INFO_COLUMNS: Readonly<Record<string, readonly [string, (row: JsonObject) => string]>> = {
   public_model: ['Public Model', (row) => cell(row['model_name'])],
-  upstream_model: ['Upstream Model', (row) => cell(membersOf(row['litellm_params'])['model'] ?? '')],
+  upstream_model: ['Upstream Model', (row) => cell(jsonObjectOf(row['litellm_params'])['model'] ?? '')],
   credential_name: [
     'Credential Name',
-    (row) => cell(membersOf(row['litellm_params'])['litellm_credential_name'] ?? ''),
+    (row) => cell(jsonObjectOf(row['litellm_params'])['litellm_credential_name'] ?? ''),
   ],
-  created_at: ['Created At', (row) => timeText(membersOf(row['model_info'])['created_at'])],
-  updated_at: ['Updated At', (row) => timeText(membersOf(row['model_info'])['updated_at'])],
-  id: ['ID', (row) => cell(membersOf(row['model_info'])['id'] ?? '')],
-  input_cost: ['Input Cost', (row) => priceText(membersOf(row['model_info'])['input_cost_per_token'])],
-  output_cost: ['Output Cost', (row) => priceText(membersOf(row['model_info'])['output_cost_per_token'])],
+  created_at: ['Created At', (row) => timeText(jsonObjectOf(row['model_info'])['created_at'])],
+  updated_at: ['Updated At', (row) => timeText(jsonObjectOf(row['model_info'])['updated_at'])],
+  id: ['ID', (row) => cell(jsonObjectOf(row['model_info'])['id'] ?? '')],
+  input_cost: ['Input Cost', (row) => priceText(jsonObjectOf(row['model_info'])['input_cost_per_token'])],
+  output_cost: ['Output Cost', (row) => priceText(jsonObjectOf(row['model_info'])['output_cost_per_token'])],
 };
 
-async function modelRows(context: Context): Promise<readonly Members[]> {
+async function modelRows(context: Context): Promise<readonly JsonObject[]> {
   return dataOf(await (await context.client()).send('GET', '/v1/model/info'));
 }
 
@@ -45,7 +47,7 @@ const PARAMETERS: Options = {
 };
 
 /** Parameters and information of `add` and `update`. */
-const modelBody = (values: Values): Members => ({
+const modelBody = (values: Values): JsonObject => ({
   litellm_params: values.pairs('param'),
   ...(values.has('info') ? { model_info: values.pairs('info') } : {}),
 });
@@ -93,7 +95,7 @@ async function getModel(context: Context, values: Values): Promise<void> {
   if (id === null && name === null) throw new UsageFailure('Either --id or --name must be provided');
   const found = (await modelRows(context)).find(
     (row) =>
-      (id === null || membersOf(row['model_info'])['id'] === id) && (name === null || row['model_name'] === name),
+      (id === null || jsonObjectOf(row['model_info'])['id'] === id) && (name === null || row['model_name'] === name),
   );
   if (found === undefined) throw new CommandFailure(`Model not found: ${id ?? name}`);
   context.host.terminal.print(jsonText(found));
@@ -158,7 +160,7 @@ export const modelCommands: readonly Command[] = [
     options: PARAMETERS,
     run(context, values) {
       const { litellm_params, model_info } = modelBody(values);
-      const json = { litellm_params, model_info: { ...membersOf(model_info), id: values.operand(0) } };
+      const json = { litellm_params, model_info: { ...jsonObjectOf(model_info), id: values.operand(0) } };
       return post(context, '/model/update', json);
     },
   },

@@ -4,7 +4,8 @@ import { runProgram } from '../agents/launch.ts';
 import type { Command } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
 import type { Host } from '../host.ts';
-import { membersOf, textOrNull } from '../values.ts';
+import { jsonObjectOf } from '../../src/domain/json-object.ts';
+import { textOrNull } from '../values.ts';
 
 /** Oldest Node that runs the server. */
 const SERVER_NODE = 26;
@@ -19,7 +20,7 @@ function serverNode({ root }: Host): string {
 
 /** Flags of Node that `npm start` sets. */
 function startFlags({ root }: Host): readonly string[] {
-  const scripts = membersOf(membersOf(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))['scripts']);
+  const scripts = jsonObjectOf(jsonObjectOf(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))['scripts']);
   return (textOrNull(scripts['start']) ?? '').split(' ').filter((word) => word.startsWith('--'));
 }
 

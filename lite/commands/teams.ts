@@ -4,12 +4,13 @@ import { CommandFailure } from '../failure.ts';
 import { readLogin } from '../files/login-file.ts';
 import { chooseTeam, type Team } from '../login/team-choice.ts';
 import { cell, plain, table } from '../terminal/table.ts';
-import { itemsOf, type Members, membersOf, textOrNull, type Values } from '../values.ts';
+import { type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
+import { itemsOf, textOrNull, type Values } from '../values.ts';
 
 const MOST_NAMES = 3;
 
 /** The first models of a team, and the number of the others. */
-function modelsText(team: Members): string {
+function modelsText(team: JsonObject): string {
   const models = itemsOf(team['models']).map(String);
   if (models.length === 0) return 'All models';
   const rest = models.length > MOST_NAMES ? ` (+${models.length - MOST_NAMES} more)` : '';
@@ -17,14 +18,14 @@ function modelsText(team: Members): string {
 }
 
 /** Role of the user of the stored login in a team. */
-function roleIn({ host }: Context, team: Members): string {
+function roleIn({ host }: Context, team: JsonObject): string {
   const userId = readLogin(host)?.userId ?? null;
-  const members = itemsOf(team['members_with_roles']).map(membersOf);
+  const members = itemsOf(team['members_with_roles']).map(jsonObjectOf);
   const own = userId === null ? undefined : members.find(({ user_id }) => user_id === userId);
   return textOrNull(own?.['role']) === 'admin' ? 'Admin' : 'Member';
 }
 
-function printTeams(context: Context, teams: readonly Members[], none: string): void {
+function printTeams(context: Context, teams: readonly JsonObject[], none: string): void {
   const { terminal } = context.host;
   if (teams.length === 0) return terminal.print(none);
   const rows = teams.map((team, index) => [
@@ -38,10 +39,10 @@ function printTeams(context: Context, teams: readonly Members[], none: string): 
   terminal.print(table('Available Teams', ['Index', 'Team Alias', 'Team ID', 'Models', 'Max Budget', 'Role'], rows));
 }
 
-const teamsAt = async (context: Context, path: string): Promise<readonly Members[]> =>
-  itemsOf(await (await context.client()).send('GET', path)).map(membersOf);
+const teamsAt = async (context: Context, path: string): Promise<readonly JsonObject[]> =>
+  itemsOf(await (await context.client()).send('GET', path)).map(jsonObjectOf);
 
-const teamOf = (team: Members): Team => ({
+const teamOf = (team: JsonObject): Team => ({
   id: textOrNull(team['team_id']) ?? '',
   alias: textOrNull(team['team_alias']),
 });

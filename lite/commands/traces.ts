@@ -1,14 +1,15 @@
 import { type Command, JSON_OUTPUT } from '../command.ts';
 import type { Context } from '../context.ts';
 import { cell, jsonText, plain, table } from '../terminal/table.ts';
-import { itemsOf, type Members, membersOf, numberOrNull, textOrNull, type Values } from '../values.ts';
+import { type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
+import { itemsOf, numberOrNull, textOrNull, type Values } from '../values.ts';
 import { timeText } from './models.ts';
 
 const MS_PER_SECOND = 1_000;
 /** Digits of a spend, which may be a small part of a cent. */
 const SPEND_DIGITS = 6;
 
-export const durationText = (ms: unknown): string => {
+const durationText = (ms: unknown): string => {
   const value = numberOrNull(ms);
   if (value === null) return '';
   return value < MS_PER_SECOND ? `${Math.round(value)} ms` : `${(value / MS_PER_SECOND).toFixed(1)} s`;
@@ -21,7 +22,7 @@ export const usdText = (value: unknown): string => {
 
 const HEAD = ['Trace ID', 'Name', 'Start', 'Duration', 'Status', 'Calls', 'Tokens', 'Spend'];
 
-function rowOf(trace: Members): readonly string[] {
+function rowOf(trace: JsonObject): readonly string[] {
   const tokens = (numberOrNull(trace['input_tokens']) ?? 0) + (numberOrNull(trace['output_tokens']) ?? 0);
   return [
     cell(trace['trace_id']),
@@ -40,8 +41,8 @@ async function listTraces(context: Context, values: Values): Promise<void> {
   const query = { cursor: values.text('cursor') };
   const answer = await (await context.client()).send('GET', '/v1/traces', { query });
   if (values.flag('json')) return terminal.print(jsonText(answer));
-  const page = membersOf(answer);
-  const traces = itemsOf(page['data']).map(membersOf);
+  const page = jsonObjectOf(answer);
+  const traces = itemsOf(page['data']).map(jsonObjectOf);
   if (traces.length === 0) return terminal.print('No traces found.');
   terminal.print(table('Traces', HEAD, traces.map(rowOf)));
   const next = textOrNull(page['next_cursor']);
@@ -49,17 +50,17 @@ async function listTraces(context: Context, values: Values): Promise<void> {
 }
 
 /** Spans of a trace in the order of their parents, with their depth. */
-export function spanTree(spans: readonly Members[]): readonly (readonly [number, Members])[] {
+export function spanTree(spans: readonly JsonObject[]): readonly (readonly [number, JsonObject])[] {
   const ids = new Set(spans.map(({ span_id }) => span_id));
-  const children = new Map<unknown, Members[]>();
+  const children = new Map<unknown, JsonObject[]>();
   for (const span of spans) {
     const parent = ids.has(span['parent_span_id']) ? span['parent_span_id'] : null;
     children.set(parent, [...(children.get(parent) ?? []), span]);
   }
-  const rows: (readonly [number, Members])[] = [];
-  const seen = new Set<Members>();
+  const rows: (readonly [number, JsonObject])[] = [];
+  const seen = new Set<JsonObject>();
   // A stack, because a trace may be deeper than the call stack.
-  const open: (readonly [number, Members])[] = (children.get(null) ?? []).toReversed().map((span) => [0, span]);
+  const open: (readonly [number, JsonObject])[] = (children.get(null) ?? []).toReversed().map((span) => [0, span]);
   for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
     const [depth, span] = entry;
     if (seen.has(span)) continue;
@@ -77,9 +78,9 @@ async function showTrace(context: Context, values: Values): Promise<void> {
   const query = { trace_ref: values.text('ref') };
   const answer = await (await context.client()).send('GET', path, { query });
   if (values.flag('json')) return terminal.print(jsonText(answer));
-  const trace = membersOf(answer);
-  terminal.print(table('Trace', HEAD, [rowOf(membersOf(trace['summary']))]));
-  const rows = spanTree(itemsOf(trace['spans']).map(membersOf)).map(([depth, span]) => [
+  const trace = jsonObjectOf(answer);
+  terminal.print(table('Trace', HEAD, [rowOf(jsonObjectOf(trace['summary']))]));
+  const rows = spanTree(itemsOf(trace['spans']).map(jsonObjectOf)).map(([depth, span]) => [
     '  '.repeat(Math.min(depth, 20)) + cell(span['name']),
     cell(span['type']),
     cell(span['model'] ?? ''),

@@ -1,11 +1,14 @@
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { cell, jsonText, plain, table } from '../terminal/table.ts';
-import { itemsOf, membersOf, type Values } from '../values.ts';
+import { jsonObjectOf } from '../../src/domain/json-object.ts';
+import { itemsOf, type Values } from '../values.ts';
 import { given } from './keys.ts';
 
 async function listUsers(context: Context): Promise<void> {
-  const users = itemsOf(membersOf(await (await context.client()).send('GET', '/user/list'))['users']).map(membersOf);
+  const users = itemsOf(jsonObjectOf(await (await context.client()).send('GET', '/user/list'))['users']).map(
+    jsonObjectOf,
+  );
   const { terminal } = context.host;
   if (users.length === 0) return terminal.print('No users found.');
   const rows = users.map(({ user_id, user_email, user_role, teams }) => [

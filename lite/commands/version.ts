@@ -5,24 +5,25 @@ import type { Context } from '../context.ts';
 import { textOf } from '../failure.ts';
 import { createClient } from '../server/client.ts';
 import { plain } from '../terminal/table.ts';
-import { membersOf, textOrNull } from '../values.ts';
+import { jsonObjectOf } from '../../src/domain/json-object.ts';
+import { textOrNull } from '../values.ts';
 
 /** Deadline of the request for the version, in ms. */
 const VERSION_MS = 10_000;
 
 /** Version of the project. */
 const ownVersion = ({ host }: Context): string =>
-  textOrNull(membersOf(JSON.parse(readFileSync(join(host.root, 'package.json'), 'utf8')))['version']) ?? 'unknown';
+  textOrNull(jsonObjectOf(JSON.parse(readFileSync(join(host.root, 'package.json'), 'utf8')))['version']) ?? 'unknown';
 
 /** Version of the server. The details of the readiness, which have it, need a key. */
 async function serverVersion(context: Context): Promise<string | null> {
   const options = { deadlineMs: VERSION_MS };
-  const found = membersOf(await createClient(context.baseUrl, null).send('GET', '/health/readiness', options));
+  const found = jsonObjectOf(await createClient(context.baseUrl, null).send('GET', '/health/readiness', options));
   const version = textOrNull(found['litellm_version']);
   if (version !== null || (await context.key()) === null) return version;
   const client = await context.client();
   const details = await client.send('GET', '/health/readiness/details', options).catch(() => null);
-  return textOrNull(membersOf(details)['litellm_version']);
+  return textOrNull(jsonObjectOf(details)['litellm_version']);
 }
 
 /** Prints both versions. A server that cannot be reached is no failure. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { UsageFailure } from '../failure.ts';
 import type { Host } from '../host.ts';
 import { checkedBaseUrl } from '../server/base-url.ts';
-import { isMembers } from '../values.ts';
+import { isJsonObject } from '../../src/domain/json-object.ts';
 import { makePrivateFolder, readText, replaceText } from './private-files.ts';
 
 /** Folder of the files of the command. */
@@ -13,7 +13,7 @@ export const configFile = (host: Pick<Host, 'home'>): string => join(liteFolder(
 const KEYS = ['base_url', 'hidden_commands'] as const;
 
 /** Settings of the user: texts by name. */
-export type Config = Readonly<Record<string, string>>;
+type Config = Readonly<Record<string, string>>;
 
 /** Reads the settings. A damaged file is reported on stderr, and ignored. */
 export function readConfig(host: Host): Config {
@@ -22,7 +22,7 @@ export function readConfig(host: Host): Config {
     const text = readText(path);
     if (text === null) return {};
     const value: unknown = JSON.parse(text);
-    if (!isMembers(value)) throw new Error('it is no JSON object');
+    if (!isJsonObject(value)) throw new Error('it is no JSON object');
     return Object.fromEntries(
       Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
     );

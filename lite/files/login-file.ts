@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { type Host, variable } from '../host.ts';
-import { isMembers, type Members, numberOrNull, textOrNull } from '../values.ts';
+import { isJsonObject, type JsonObject } from '../../src/domain/json-object.ts';
+import { numberOrNull, textOrNull } from '../values.ts';
 import { liteFolder } from './config-file.ts';
 import { makePrivateFolder, readText, removeFile, replaceText } from './private-files.ts';
 
-export const loginFile = (host: Pick<Host, 'home'>): string => join(liteFolder(host), 'token.json');
+const loginFile = (host: Pick<Host, 'home'>): string => join(liteFolder(host), 'token.json');
 
 /** Parts of a login by PKCE, with which its key is renewed and revoked. */
 export interface Renewal {
@@ -32,7 +33,7 @@ export interface StoredLogin {
   readonly renewal: Renewal | null;
 }
 
-function renewalOf(members: Members): Renewal | null {
+function renewalOf(members: JsonObject): Renewal | null {
   const [refreshToken, clientId] = [textOrNull(members['refresh_token']), textOrNull(members['client_id'])];
   const tokenEndpoint = textOrNull(members['token_endpoint']);
   if (refreshToken === null || clientId === null || tokenEndpoint === null) return null;
@@ -53,7 +54,7 @@ export function readLogin(host: Host): StoredLogin | null {
     const text = readText(path);
     if (text === null) return null;
     const members: unknown = JSON.parse(text);
-    if (!isMembers(members)) throw new Error('it is no JSON object');
+    if (!isJsonObject(members)) throw new Error('it is no JSON object');
     const baseUrl = textOrNull(members['base_url']);
     if (baseUrl === null) return null;
     return {

@@ -3,6 +3,7 @@ import {
   chmodSync,
   closeSync,
   fsyncSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -11,7 +12,7 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 
@@ -51,13 +52,7 @@ export function replaceText(path: string, text: string, mode = 0o600): void {
   const place = realPath(path);
   const temporary = `${place}.${randomBytes(6).toString('hex')}.tmp`;
   try {
-    const file = openSync(temporary, 'wx', mode);
-    try {
-      writeSync(file, text);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
+    writeNew(temporary, text, mode);
     renameSync(temporary, place);
   } catch (error) {
     rmSync(temporary, { force: true });
@@ -65,20 +60,28 @@ export function replaceText(path: string, text: string, mode = 0o600): void {
   }
 }
 
-/** Creates a file. Returns false where it exists. */
+/** Creates a file with its whole text in one step. Returns false where it exists. */
 export function createText(path: string, text: string): boolean {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
-    const file = openSync(path, 'wx', 0o600);
-    try {
-      writeSync(file, text);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
+    writeNew(temporary, text, 0o600);
+    linkSync(temporary, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function writeNew(path: string, text: string, mode: number): void {
+  const file = openSync(path, 'wx', mode);
+  try {
+    writeFileSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
 }
 

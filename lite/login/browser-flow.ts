@@ -3,7 +3,8 @@ import type { Context } from '../context.ts';
 import { CommandFailure, HttpFailure, textOf } from '../failure.ts';
 import { type Client, createClient } from '../server/client.ts';
 import { plain } from '../terminal/table.ts';
-import { itemsOf, type Members, membersOf, textOrNull } from '../values.ts';
+import { type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
+import { itemsOf, textOrNull } from '../values.ts';
 import { openBrowser } from './browser.ts';
 import { chooseTeam, type Team } from './team-choice.ts';
 
@@ -13,7 +14,7 @@ const POLL_REQUEST_MS = 10_000;
 const TOO_MANY_REQUESTS = 429;
 
 /** Result of the flow. */
-export interface SignedIn {
+interface SignedIn {
   readonly key: string;
   readonly userId: string | null;
   readonly teamId: string | null;
@@ -29,18 +30,21 @@ interface Started {
 }
 
 async function start(client: Client): Promise<Started> {
-  const answer = membersOf(await client.send('POST', '/sso/cli/start'));
+  const answer = jsonObjectOf(await client.send('POST', '/sso/cli/start'));
   const [id, secret, code] = ['login_id', 'poll_secret', 'user_code'].map((name) => textOrNull(answer[name]));
   if (!id || !secret || !code)
     throw new CommandFailure('the server answered without login_id, poll_secret or user_code');
   const query = new URLSearchParams({ source: 'litellm-cli', key: id });
+  const named = textOrNull(answer['verification_uri_complete']);
+  // Other schemes could start any program of the system.
   const url =
-    textOrNull(answer['verification_uri_complete']) ?? `${client.baseUrl}/sso/key/generate?${query.toString()}`;
+    (named !== null && /^https?:\/\/\S+$/.test(named) ? named : null) ??
+    `${client.baseUrl}/sso/key/generate?${query.toString()}`;
   return { id, secret, code, url };
 }
 
-const teamsOf = (answer: Members): readonly Team[] => {
-  const details = itemsOf(answer['team_details']).map(membersOf);
+const teamsOf = (answer: JsonObject): readonly Team[] => {
+  const details = itemsOf(answer['team_details']).map(jsonObjectOf);
   const named = details.map(({ team_id, team_alias }) => ({
     id: textOrNull(team_id) ?? '',
     alias: textOrNull(team_alias),
@@ -52,7 +56,12 @@ const teamsOf = (answer: Members): readonly Team[] => {
  * Polls until the person has signed in. Null when the deadline has passed. Throws HttpFailure when the server refuses
  * the login. Failures of the server and of the network are tried again.
  */
-async function poll(context: Context, client: Client, started: Started, signal: AbortSignal): Promise<Members | null> {
+async function poll(
+  context: Context,
+  client: Client,
+  started: Started,
+  signal: AbortSignal,
+): Promise<JsonObject | null> {
   const { terminal } = context.host;
   const untilMs = context.host.nowMs() + LOGIN_DEADLINE_MS;
   while (context.host.nowMs() < untilMs) {
@@ -74,14 +83,14 @@ async function pollOnce(
   { id, secret }: Started,
   signal: AbortSignal,
   teamId: string | null = null,
-): Promise<Members> {
+): Promise<JsonObject> {
   const answer = await client.send('GET', `/sso/cli/poll/${encodeURIComponent(id)}`, {
     query: { team_id: teamId },
     headers: { 'x-litellm-cli-poll-secret': secret },
     deadlineMs: POLL_REQUEST_MS,
     signal,
   });
-  return membersOf(answer);
+  return jsonObjectOf(answer);
 }
 
 /** Signs in by a browser. Null: the person did not finish, which the terminal shows. Throws what `poll` throws. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Context } from '../context.ts';
@@ -6,7 +6,8 @@ import { CommandFailure, HttpFailure } from '../failure.ts';
 import type { Renewal } from '../files/login-file.ts';
 import { createClient } from '../server/client.ts';
 import { plain } from '../terminal/table.ts';
-import { type Members, membersOf, textOrNull } from '../values.ts';
+import { type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
+import { textOrNull } from '../values.ts';
 import { openBrowser } from './browser.ts';
 import { type IssuedTokens, postForm, readTokens } from './renewal.ts';
 
@@ -23,13 +24,13 @@ interface Endpoints {
 }
 
 /** Result of the flow. */
-export interface PkceLogin {
+interface PkceLogin {
   readonly tokens: IssuedTokens;
   readonly renewal: Renewal;
 }
 
 /** An endpoint of the same server: codes and tokens are sent to no other. Throws CommandFailure. */
-function endpoint(baseUrl: string, document: Members, name: string): string {
+function endpoint(baseUrl: string, document: JsonObject, name: string): string {
   const text = textOrNull(document[name]);
   if (text === null) throw new CommandFailure(`the server names no ${name}`);
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -45,7 +46,7 @@ async function discover(baseUrl: string): Promise<Endpoints> {
       throw new CommandFailure(`${baseUrl} offers no login with --pkce (HTTP ${error.status})`);
     throw error;
   });
-  const members = membersOf(document);
+  const members = jsonObjectOf(document);
   if (members['contract_version'] !== 1) throw new CommandFailure('the server has another version of the login');
   return {
     authorize: endpoint(baseUrl, members, 'authorization_endpoint'),
@@ -67,15 +68,10 @@ async function register(endpointUrl: string, redirectUri: string): Promise<strin
       token_endpoint_auth_method: 'none',
     },
   });
-  const id = textOrNull(membersOf(answer)['client_id']);
+  const id = textOrNull(jsonObjectOf(answer)['client_id']);
   if (id === null) throw new CommandFailure('the server answered without a client_id');
   return id;
 }
-
-const same = (given: string, expected: string): boolean => {
-  const [a, b] = [given, expected].map((text) => createHash('sha256').update(text).digest());
-  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
-};
 
 function answerPage(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
@@ -93,12 +89,14 @@ interface Callback {
 
 async function listen(state: string): Promise<Callback> {
   const server = createServer();
+  /** A set compares by hash, so that the time of a comparison says nothing about the state. */
+  const states = new Set([state]);
   const code = new Promise<string>((resolve, reject) => {
     server.on('request', ({ url = '', method }, response) => {
       const target = new URL(url, 'http://127.0.0.1');
       if (method !== 'GET' || target.pathname !== CALLBACK_PATH) return answerPage(response, UNKNOWN, 'Not found.');
       const query = target.searchParams;
-      if (!same(query.get('state') ?? '', state))
+      if (!states.has(query.get('state') ?? ''))
         return answerPage(response, BAD, 'The sign-in is not of this command.');
       const found = query.get('code');
       if (found) {

@@ -2,7 +2,8 @@ import { CommandFailure, HttpFailure, textOf } from '../failure.ts';
 import { readLogin, type StoredLogin, writeLogin } from '../files/login-file.ts';
 import type { Host } from '../host.ts';
 import { createClient } from '../server/client.ts';
-import { membersOf, numberOrNull, textOrNull } from '../values.ts';
+import { jsonObjectOf } from '../../src/domain/json-object.ts';
+import { numberOrNull, textOrNull } from '../values.ts';
 
 /** Time before the end of a key at which it is renewed, in s. */
 const RENEW_BEFORE_S = 360;
@@ -18,7 +19,7 @@ export interface IssuedTokens {
 
 /** Reads the answer of a token endpoint. Throws CommandFailure where a required member is absent. */
 export function readTokens(answer: unknown): IssuedTokens {
-  const members = membersOf(answer);
+  const members = jsonObjectOf(answer);
   const [key, refreshToken] = [textOrNull(members['access_token']), textOrNull(members['refresh_token'])];
   const expiresIn = numberOrNull(members['expires_in']);
   if (!key || !refreshToken || expiresIn === null)

@@ -3,7 +3,7 @@ import { UsageFailure } from '../failure.ts';
 export const DEFAULT_BASE_URL = 'http://localhost:4000';
 
 /** A base URL without its trailing slash. */
-export const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
+const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 
 /**
  * Checks the base URL of a server: a full http(s) address without user, query and fragment. Returns it without trailing

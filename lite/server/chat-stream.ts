@@ -1,14 +1,15 @@
 import { CommandFailure, textOf } from '../failure.ts';
-import { itemsOf, membersOf, textOrNull } from '../values.ts';
+import { jsonObjectOf } from '../../src/domain/json-object.ts';
+import { itemsOf, textOrNull } from '../values.ts';
 
 /** Longest event that is read, in characters. */
 const EVENT_LIMIT = 16 * 1024 * 1024;
 
 /** Texts of one event of a chat, or its error. */
 function textOfEvent(data: string): string {
-  const event = membersOf(JSON.parse(data));
+  const event = jsonObjectOf(JSON.parse(data));
   if (event['error'] !== undefined) throw new CommandFailure(textOf(new Error(JSON.stringify(event['error']))));
-  const delta = membersOf(membersOf(itemsOf(event['choices'])[0])['delta']);
+  const delta = jsonObjectOf(jsonObjectOf(itemsOf(event['choices'])[0])['delta']);
   return textOrNull(delta['content']) ?? '';
 }
 

@@ -66,9 +66,14 @@ class Lines {
     this.#interface.resume();
     this.#interface.prompt();
     const line = await arrived;
-    // A paused input keeps no process alive, and leaves what follows to other programs.
+    // A paused input keeps no process alive.
     if (!this.#ended) this.#interface.pause();
     return line;
+  }
+
+  /** Ends the reading. A terminal leaves its raw mode, in which Ctrl-C is no signal. */
+  close(): void {
+    this.#interface.close();
   }
 }
 
@@ -76,18 +81,29 @@ export function createTerminal(streams: Streams): Terminal {
   const { stdin, stdout, stderr } = streams;
   let lines: Lines | null = null;
   const opened = (): Lines => (lines ??= new Lines(streams));
+
+  async function ask(question: string): Promise<string | null> {
+    const line = await opened().next(question);
+    // Only a pipe may have sent lines for later questions.
+    if (stdin.isTTY === true) {
+      lines?.close();
+      lines = null;
+    }
+    return line;
+  }
+
   return {
     interactive: stdin.isTTY === true && stdout.isTTY === true,
     print: (line) => void stdout.write(`${line}\n`),
     write: (text) => void stdout.write(text),
     note: (line) => void stderr.write(`${line}\n`),
-    ask: (question) => opened().next(question),
+    ask,
     async askSecret(question) {
       stdout.write(question);
       const open = opened();
       open.muted = true;
       try {
-        return await open.next('');
+        return await ask('');
       } finally {
         open.muted = false;
         stdout.write('\n');

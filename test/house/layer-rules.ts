@@ -121,9 +121,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     libraries: ['koa', 'node:*'],
   },
   lite: {
-    rule: 'The command `lite` is a client of the server: it imports Node and the YAML parser only.',
+    rule: 'The command `lite` is a client of the server: it imports Node, the YAML parser and the type of JSON objects only.',
     from: '^lite/',
-    layers: [],
+    layers: ['^src/domain/json-object\\.ts$'],
     libraries: ['yaml', 'node:*'],
   },
   codegen: {

@@ -1,1 +1,4 @@
-import '../src/domain/imports-the-gateway.ts';
+// Breaks `lite`.
+import type { Row } from '../src/persistence/imports-a-wire-format.ts';
+
+export type Printed = Row;
