@@ -119,7 +119,7 @@ function parsed(words: readonly string[], options: Options) {
   }
 }
 
-/** The message of the argument parser in the words of the other usage errors. */
+/** Message of the argument parser, in the form of the other usage errors. */
 function parseFailure(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const unknown = /^Unknown option '([^']*)'/.exec(message)?.[1];

@@ -15,7 +15,7 @@ export interface Agent {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Route {
+interface Route {
   readonly baseUrl: string;
   readonly key: string;
   /** Models that the key may call; null where they were not read. */

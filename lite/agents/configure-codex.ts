@@ -78,7 +78,7 @@ interface Receipt {
   readonly writtenBlocks: readonly string[];
 }
 
-const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+const fingerprint = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 function readReceipt(path: string): Receipt | null {
   const text = readText(path);
@@ -143,15 +143,15 @@ export function configureCodex(host: Host, setup: Setup): void {
   const blocks = blocksOf(setup);
   const written = joined(blocks[0], rest.trim(), blocks[1]);
   const kept = displaced === '' && earlier !== null ? earlier.displaced : displaced;
-  const isOurs = earlier !== null && earlier.writtenFile === hash(text);
+  const isOurs = earlier !== null && earlier.writtenFile === fingerprint(text);
   const before = isOurs ? earlier.original : joined(kept, rest.trim());
   const receipt = {
     version: 1,
     file_existed: earlier === null ? current !== null : earlier.fileExisted,
     original: earlier === null && current !== null ? current : before,
     displaced: kept,
-    written_file: hash(written),
-    written_blocks: blocks.map(hash),
+    written_file: fingerprint(written),
+    written_blocks: blocks.map(fingerprint),
   };
   makePrivateFolder(dirname(receiptPath));
   replaceText(receiptPath, `${JSON.stringify(receipt, null, 2)}\n`);
@@ -171,9 +171,9 @@ export function unconfigureCodex(host: Host): void {
     return terminal.print(`No codex undo receipt at ${receiptPath}; nothing to undo. Agent settings were not changed.`);
   const text = readText(path)?.replaceAll('\r\n', '\n') ?? null;
   if (text === null) terminal.print(`Nothing in ${path} was still ours to restore.`);
-  else if (hash(text) === receipt.writtenFile) restore(host, path, receipt, receipt.original);
+  else if (fingerprint(text) === receipt.writtenFile) restore(host, path, receipt, receipt.original);
   else {
-    const isWritten = (block: string): boolean => receipt.writtenBlocks.includes(hash(block.trimEnd()));
+    const isWritten = (block: string): boolean => receipt.writtenBlocks.includes(fingerprint(block.trimEnd()));
     const kept = text.replace(BLOCKS, (block) => (isWritten(block) ? '' : block));
     const isChanged = kept.includes(BEGIN);
     restore(host, path, receipt, isChanged ? kept : joined(receipt.displaced, kept.trim()));

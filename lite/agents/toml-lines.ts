@@ -66,11 +66,11 @@ function stateAfter(line: string, before: Open): Open {
   return { quote: null, depth: Math.max(0, depth) };
 }
 
+/** Parts of a dotted key: bare, or in quotes, in which a dot is a character. */
+const KEY_PART = /"[^"]*"|'[^']*'|[^\s."']+/g;
+
 const plainPath = (text: string): string =>
-  text
-    .split('.')
-    .map((part) => part.trim().replace(/^(["'])(.*)\1$/, '$2'))
-    .join('.');
+  (text.match(KEY_PART) ?? []).map((part) => part.replace(/^(["'])(.*)\1$/, '$2')).join('.');
 
 function kindOf(line: string): Pick<Statement, 'kind' | 'path'> {
   const header = /^\s*\[{1,2}([^\]]*)\]/.exec(line)?.[1];

@@ -8,7 +8,7 @@ const VERIFY_MS = 10_000;
 const REFUSED: ReadonlySet<number> = new Set([401, 403]);
 
 /** Models of a key, as the server lists them. */
-export async function listModels(baseUrl: string, key: string): Promise<readonly JsonObject[]> {
+async function listModels(baseUrl: string, key: string): Promise<readonly JsonObject[]> {
   const answer = await createClient(baseUrl, key).send('GET', '/v1/models', { deadlineMs: VERIFY_MS });
   return itemsOf(jsonObjectOf(answer)['data']).map(jsonObjectOf);
 }

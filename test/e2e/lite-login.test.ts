@@ -18,10 +18,10 @@ const run = (...words: string[]) => home.run(words, { env: { LITELLM_PROXY_URL: 
 const OK = { code: 0, stderr: '' };
 
 /** Completes a login as a browser does: opens the page, then submits the form. Returns the status. */
-async function completeInBrowser(page: string, code: string): Promise<number> {
+async function completeInBrowser(page: string, code: string, username = 'admin', key = app.adminKey): Promise<number> {
   const html = await (await fetch(page)).text();
   const action = /action="([^"]+)"/.exec(html)?.[1] ?? '';
-  const form = new URLSearchParams({ user_code: code, username: 'admin', password: app.adminKey });
+  const form = new URLSearchParams({ user_code: code, username, password: key });
   return (await fetch(`${app.url}${action}`, { method: 'POST', body: form })).status;
 }
 
@@ -34,7 +34,7 @@ async function logIn(words: readonly string[] = ['login']): Promise<string> {
   expect(await completeInBrowser(page, 'AAAA-AAAA')).toBe(400);
   expect(await completeInBrowser(page, code)).toBe(200);
   const result = await login.ended;
-  expect(result).toMatchObject(OK);
+  expect(result).toMatchObject({ ...OK, stdout: expect.stringContaining('Login successful!\n') });
   return result.stdout;
 }
 
@@ -68,6 +68,26 @@ describe('a login in the browser', () => {
     );
     expect(await run('logout')).toEqual({ ...OK, stdout: 'Logged out successfully. Authentication token cleared.\n' });
     expect((await run('whoami')).stdout).toBe("Not authenticated. Run 'lite login' to authenticate.\n");
+  });
+
+  it('asks a member of several teams for one', async () => {
+    const post = async (path: string, body: unknown) =>
+      (await (await app.call('POST', path, body)).json()) as Record<string, string>;
+    const { key = '' } = await post('/user/new', { user_id: 'two-teams' });
+    const members_with_roles = [{ role: 'user', user_id: 'two-teams' }];
+    for (const team_alias of ['first', 'second']) await post('/team/new', { team_alias, members_with_roles });
+    const login = home.start(['login'], { env: { LITELLM_PROXY_URL: app.url }, input: '9\nnone\n2\n' });
+    const [, page = ''] = await login.printed(/Opening browser to: (\S+)\n/);
+    const [, code = ''] = await login.printed(/Verification code: (\S+)\n/);
+    expect(await completeInBrowser(page, code, 'two-teams', key)).toBe(200);
+    const { stdout } = await login.ended;
+    expect(stdout).toContain('Invalid selection. Please enter a number between 1 and 2\n');
+    expect(stdout).toContain("Invalid input. Please enter a number or 'skip'\n");
+    const [, teamId] = /Selected team: (?:first|second) \((\S+)\)\n/.exec(stdout) ?? [];
+    expect(teamId).toEqual(expect.any(String));
+    expect((await run('whoami')).stdout).toContain(`User ID: two-teams\nUser Role: cli\nTeam ID: ${teamId}\n`);
+    const info = await app.call('GET', `/key/info?key=${storedKey()}`);
+    expect(await info.json()).toMatchObject({ info: { team_id: teamId, user_id: 'two-teams' } });
   });
 
   it('also configures Claude Code with --config-claude, which unconfigure undoes', async () => {

@@ -14,7 +14,7 @@ export interface LiteResult {
 }
 
 /** A command that runs. */
-export interface RunningLite {
+interface RunningLite {
   readonly process: ChildProcess;
   readonly ended: Promise<LiteResult>;
   /** Resolves to the match of a pattern in stdout. Rejects when the command ends without it. */
@@ -35,7 +35,7 @@ export interface LiteHome {
   remove(): void;
 }
 
-export interface LiteOptions {
+interface LiteOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Text of stdin. */
   readonly input?: string;

@@ -26,7 +26,7 @@ describe('a base URL', () => {
 describe('a table', () => {
   it('has the width of its longest cells, also of wide characters', () => {
     expect(table('T', ['A', 'Long'], [['日本', 'x']])).toBe(
-      ['      T', '┏━━━━━━┳━━━━━━┓', '┃ A    ┃ Long ┃', '┡━━━━━━╇━━━━━━┩', '│ 日本 │ x    │', '└──────┴──────┘'].join(
+      ['       T', '┏━━━━━━┳━━━━━━┓', '┃ A    ┃ Long ┃', '┡━━━━━━╇━━━━━━┩', '│ 日本 │ x    │', '└──────┴──────┘'].join(
         '\n',
       ),
     );
