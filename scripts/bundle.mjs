@@ -24,6 +24,8 @@ const NON_ASCII = /[^\0-\x7f]/g;
 const RAW_NON_ASCII = /String\.raw`[^`]*[^\0-\x7f]/;
 
 const SOURCE = 'src/main.ts';
+/** Entry of the command `lite`, a bundle of its own in the same folder. */
+const COMMAND_SOURCE = 'lite/main.ts';
 
 /** Prefix of folders of running builds, and the age in ms at which such a folder counts as abandoned. */
 const SCRATCH = 'making-';
@@ -127,14 +129,14 @@ const foldersIn = (path) =>
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => join(path, name));
 
-async function write(root, dir, read) {
+async function write(root, dir, input, plugins) {
   const { rolldown } = await import('rolldown');
   const bundle = await rolldown({
     cwd: root,
-    input: { main: SOURCE },
+    input,
     platform: 'node',
     external: EXTERNAL,
-    plugins: [rewriteOwnReferences(root, read), lazyHttp, lazyMediaTypes, escapeNonAscii],
+    plugins: [...plugins, escapeNonAscii],
     // Hides all warnings, such as those about `eval` and cycles in libraries. Errors still fail the build.
     logLevel: 'silent',
   });
@@ -196,7 +198,10 @@ export async function makeBundle(root) {
   const begunMs = Date.now();
   try {
     const read = [];
-    await write(root, scratch, read);
+    const ownReferences = rewriteOwnReferences(root, read);
+    await write(root, scratch, { main: SOURCE }, [ownReferences, lazyHttp, lazyMediaTypes]);
+    // The command runs on older Node versions, which lack what the lazy modules use.
+    if (existsSync(join(root, COMMAND_SOURCE))) await write(root, scratch, { lite: COMMAND_SOURCE }, [ownReferences]);
     const inputs = inputsNow(root, [...read, ...OTHER_INPUTS, packageRecord(root)]);
     const changed = Object.entries(inputs).find(([, [, mtimeMs]]) => mtimeMs >= begunMs);
     if (changed) throw new Error(`${changed[0]} changed during the build`);

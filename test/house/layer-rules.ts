@@ -126,6 +126,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
     libraries: ['koa', 'node:*'],
   },
+  lite: {
+    rule: 'The command `lite` is a client of the server: it imports Node, the YAML parser and the type of JSON objects only.',
+    from: '^lite/',
+    layers: ['^src/domain/json-object\\.ts$'],
+    libraries: ['yaml', 'node:*'],
+  },
   codegen: {
     rule: 'Code generation imports the graph only.',
     from: '^codegen\\.ts$',
@@ -160,6 +166,12 @@ const singleRules: readonly ImportRule[] = [
       'Files directly in src/ and in src/startup/ connect the layers; no other file of the product imports them.',
     from: { pathNot: ['^src/[^/]+\\.ts$', '^src/startup/', '^test/'] },
     to: { path: ['^src/[^/]+\\.ts$', '^src/startup/'] },
+  },
+  {
+    name: 'command-is-not-imported',
+    comment: 'The server and its scripts never import the command `lite`.',
+    from: { pathNot: ['^lite/', '^test/'] },
+    to: { path: '^lite/' },
   },
   {
     name: 'dataloader-in-loaders',

@@ -4,7 +4,7 @@ import { checkImports } from './imports.ts';
 import { rules } from './layer-rules.ts';
 
 const ROOT = join(dirname(import.meta.dirname), '..');
-const FOLDERS = ['src', 'resolvers', 'schema', 'rest-shims', 'scripts', 'codegen.ts'];
+const FOLDERS = ['src', 'resolvers', 'schema', 'rest-shims', 'lite', 'scripts', 'codegen.ts'];
 
 /** Minimum numbers of files and imports. Lower numbers mean that the check reads too few files. */
 const MIN_FILES = 1000;

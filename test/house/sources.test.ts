@@ -3,7 +3,7 @@ import { parseSync, Visitor } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
 import { occurrences, readFiles, type SourceFile, withoutComments } from './repository.ts';
 
-const CODE = ['src/**/*.{ts,tsx}', 'resolvers/**/*.ts', 'schema/**/*.ts', 'rest-shims/**/*.ts'];
+const CODE = ['src/**/*.{ts,tsx}', 'resolvers/**/*.ts', 'schema/**/*.ts', 'rest-shims/**/*.ts', 'lite/**/*.ts'];
 const ALL_CODE = [...CODE, 'test/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.{ts,mjs}', '*.ts'];
 
 /** A literal failure status: in a property, an assignment or `writeHead`. */
@@ -183,13 +183,16 @@ describe('sources', () => {
     expect(occurrences(judged, form)).toEqual([]);
   });
 
-  it('the environment is read by the settings only', () => {
+  it('the environment is read by the settings, and by the entry of the command, only', () => {
     const form = /\bprocess\s*(\.env\b|\[)|node:process/;
     for (const canary of ["const port = process.env['PORT'];", "import { env } from 'node:process';", "process['env']"])
       expect(occurrences([aFile(canary)], form)).toHaveLength(1);
     const files = readFiles(...CODE).map(({ path, text }) => ({ path, text: withoutComments(text) }));
     const found = occurrences(files, form);
-    expect(found).toEqual([expect.stringMatching(/^src\/runtime\/settings\/process-environment\.ts:/)]);
+    expect(found).toEqual([
+      expect.stringMatching(/^lite\/main\.ts:/),
+      expect.stringMatching(/^src\/runtime\/settings\/process-environment\.ts:/),
+    ]);
   });
 
   it('the accounting of a call is settled in the gateway only', () => {

@@ -2,7 +2,7 @@ import { type Program, parseSync, Visitor } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
 import { readFiles, type SourceFile } from './repository.ts';
 
-const CODE = ['src/**/*.ts', 'resolvers/**/*.ts', 'schema/**/*.ts', 'rest-shims/**/*.ts'];
+const CODE = ['src/**/*.ts', 'resolvers/**/*.ts', 'schema/**/*.ts', 'rest-shims/**/*.ts', 'lite/**/*.ts'];
 
 /** Files that set a repeating timer themselves, with the reason. All other periodic work runs in the scheduler. */
 const REPEATING: Readonly<Record<string, string>> = {
@@ -14,6 +14,7 @@ const REPEATING: Readonly<Record<string, string>> = {
   'src/http/fast-path/fast-path.ts': 'Deadlines of connections, as in the server of Node.',
   'src/persistence/database/process-messages.ts': 'Checks one connection, and opens it again.',
   'src/runtime/http-client/deadline-watch.ts': 'Deadlines of calls and connections, on the path of each call.',
+  'lite/commands/up.ts': 'Keeps the process of the command alive until a signal.',
   'src/startup/shutdown-stack.ts': 'Deadline of one step, in parts.',
   // Batches: a timer is set while items wait, and after a failure.
   'src/runtime/cache-changes.ts': 'Sends changes that wait.',

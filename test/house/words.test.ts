@@ -15,6 +15,7 @@ const CLEAN = [
   'schema/**/*.ts',
   'resolvers/**/*.ts',
   'rest-shims/**/*.ts',
+  'lite/**/*.ts',
   'scripts/**/*.{ts,mjs}',
   'bench/**/*.{ts,mjs,md}',
   'docs/**/*.md',

@@ -1,0 +1,119 @@
+import { join } from 'node:path';
+import { CommandFailure } from '../failure.ts';
+import { liteFolder } from '../files/config-file.ts';
+import { createText, makePrivateFolder, readText, removeFile } from '../files/private-files.ts';
+import type { Host } from '../host.ts';
+import { isJsonObject, type JsonObject } from '../../src/domain/json-object.ts';
+import { textOrNull } from '../values.ts';
+import {
+  isSame,
+  OWNED_PATHS,
+  readSettings,
+  removeSettings,
+  type SettingsFile,
+  valueAt,
+  withValue,
+  writeSettings,
+  writeSettingsText,
+} from './claude-settings.ts';
+
+/** Copies of the settings, by the command that holds them. */
+const FOLDERS = { up: '', autoroute: 'autorouter' } as const;
+type BackupOwner = keyof typeof FOLDERS;
+
+const backupFile = (host: Host, owner: BackupOwner): string =>
+  join(liteFolder(host), FOLDERS[owner], 'claude_settings_backup.json');
+
+/** Settings before a command changed them. */
+interface Backup {
+  readonly existed: boolean;
+  readonly content: JsonObject | null;
+  /** The file as it was; null in a copy that another program made. */
+  readonly text: string | null;
+}
+
+/** Stores a copy of the settings. Throws CommandFailure when another process holds one. */
+export function takeBackup(host: Host, owner: BackupOwner, { text, content }: SettingsFile): void {
+  const path = backupFile(host, owner);
+  makePrivateFolder(liteFolder(host));
+  makePrivateFolder(join(liteFolder(host), FOLDERS[owner]));
+  const existed = text !== null;
+  const record = JSON.stringify({ existed, content: existed ? content : null, ...(existed ? { text } : {}) }, null, 2);
+  if (!createText(path, record))
+    throw new CommandFailure(
+      `${path} already exists -- \`lite up\` looks like it's already running (or crashed without cleanup). ` +
+        'Run `lite down` first.',
+    );
+}
+
+function readBackup(path: string): Backup | null {
+  const text = readText(path);
+  if (text === null) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isJsonObject(value) && typeof value['existed'] === 'boolean')
+      return {
+        existed: value['existed'],
+        content: isJsonObject(value['content']) ? value['content'] : null,
+        text: textOrNull(value['text']),
+      };
+  } catch {
+    // Reported below.
+  }
+  throw new CommandFailure(`${path} contains invalid or unexpected JSON; cannot restore from it safely.`);
+}
+
+/** What a restore did. */
+export type Restored = 'nothing' | 'restored' | 'removed';
+
+/**
+ * Restores the settings of a backup, and removes the backup. Changes that the person has made meanwhile to other
+ * settings are kept. Throws CommandFailure for a damaged backup or damaged settings, and changes nothing then.
+ */
+export function restoreBackup(host: Host, owner: BackupOwner, settingsPath: string): Restored {
+  const path = backupFile(host, owner);
+  const backup = readBackup(path);
+  if (backup === null) return 'nothing';
+  const before = backup.content ?? {};
+  const current = readSettings(settingsPath);
+  const restored = OWNED_PATHS.reduce(
+    (settings, owned) => withValue(settings, owned, valueAt(before, owned)),
+    current.content,
+  );
+  const kept = withoutEmptyEnv(restored, before);
+  const isUnchanged = current.text === null || isSame(kept, before);
+  if (!backup.existed && (current.text === null || Object.keys(kept).length === 0)) {
+    removeSettings(settingsPath);
+    removeFile(path);
+    return 'removed';
+  }
+  if (isUnchanged && backup.text !== null) writeSettingsText(settingsPath, backup.text);
+  else writeSettings(settingsPath, isUnchanged ? before : kept);
+  removeFile(path);
+  return 'restored';
+}
+
+/** Removes an `env` that became empty, where the settings had none before. */
+function withoutEmptyEnv(settings: JsonObject, before: JsonObject): JsonObject {
+  const { env } = settings;
+  const isEmpty = isJsonObject(env) && Object.keys(env).length === 0;
+  return isEmpty && before['env'] === undefined ? withValue(settings, 'env', undefined) : settings;
+}
+
+const COMMANDS_OF = {
+  up: ['lite up', 'lite down'],
+  autoroute: ['lite autoroute start', 'lite autoroute stop'],
+} as const;
+
+/** Throws CommandFailure while a command holds a backup: it will restore the settings over any change. */
+export function refuseWhileOwned(host: Host, settingsPath: string): void {
+  for (const owner of ['up', 'autoroute'] as const) {
+    const path = backupFile(host, owner);
+    if (readText(path) === null) continue;
+    const [start, stop] = COMMANDS_OF[owner];
+    throw new CommandFailure(
+      `\`${start}\` is currently managing ${settingsPath} (backup at ${path}) and will restore it when it stops. ` +
+        `Run \`${stop}\` first, then retry.`,
+    );
+  }
+}

@@ -1,0 +1,38 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runProgram } from '../agents/launch.ts';
+import type { Command } from '../command.ts';
+import { CommandFailure } from '../failure.ts';
+import type { Host } from '../host.ts';
+import { jsonObjectOf } from '../../src/domain/json-object.ts';
+import { textOrNull } from '../values.ts';
+
+/** Oldest Node that runs the server. */
+const SERVER_NODE = 26;
+
+/** Node for the server: that of the project, else the one that runs this command. Throws CommandFailure. */
+function serverNode({ root }: Host): string {
+  const own = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
+  if (existsSync(own)) return own;
+  if (Number(process.versions.node.split('.')[0]) >= SERVER_NODE) return process.execPath;
+  throw new CommandFailure(`The server needs Node ${SERVER_NODE}, which \`npm ci\` installs into ${root}.`);
+}
+
+/** Flags of Node that `npm start` sets. */
+function startFlags({ root }: Host): readonly string[] {
+  const scripts = jsonObjectOf(jsonObjectOf(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))['scripts']);
+  return (textOrNull(scripts['start']) ?? '').split(' ').filter((word) => word.startsWith('--'));
+}
+
+export const startCommands: readonly Command[] = [
+  {
+    names: ['start'],
+    summary: 'Start the server, with the options of `npm start`',
+    forwards: true,
+    run: ({ host }, values) =>
+      runProgram(serverNode(host), [...startFlags(host), join(host.root, 'scripts', 'start.mjs'), ...values.operands], {
+        MALLOC_ARENA_MAX: '2',
+        ...host.environment,
+      }),
+  },
+];

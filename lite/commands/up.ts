@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { claudeSettingsFile, readSettings, routed, writeSettings } from '../agents/claude-settings.ts';
+import { restoreBackup, takeBackup } from '../agents/settings-backup.ts';
+import { verifyKey } from '../agents/verify-key.ts';
+import type { Command } from '../command.ts';
+import { checkedKey, type Context } from '../context.ts';
+import { CommandFailure } from '../failure.ts';
+import { isExpired, readLogin, type StoredLogin } from '../files/login-file.ts';
+import type { Host } from '../host.ts';
+import { freshKey } from '../login/renewal.ts';
+import { logIn } from './login.ts';
+
+/** The stored login for a server, where its key is valid or can be renewed. */
+function usableLogin({ host, baseUrl }: Context): StoredLogin | null {
+  const login = readLogin(host);
+  if (login === null || login.baseUrl !== baseUrl || login.key === null) return null;
+  return login.renewal !== null || !isExpired(host, login) ? login : null;
+}
+
+/** Key for the settings: the explicit one, else that of a fresh login. A person signs in where there is none. */
+async function freshLoginKey(context: Context): Promise<string> {
+  const { host, explicitKey } = context;
+  const login = usableLogin(context);
+  const stored = login && (await freshKey(host, login));
+  if (stored !== null) return explicitKey ?? stored;
+  const isPkce = (readLogin(host)?.renewal ?? null) !== null;
+  const command = isPkce ? 'lite login --pkce' : 'lite login';
+  if (!host.terminal.interactive)
+    throw new CommandFailure(`No fresh LiteLLM login found for this proxy. Run \`${command}\` first.`);
+  host.terminal.print('No fresh LiteLLM login found for this proxy; starting login...');
+  const issued = await logIn(context, isPkce);
+  if (issued === null) throw new CommandFailure('Login did not produce a usable token.');
+  return explicitKey ?? issued;
+}
+
+function restore(host: Host): void {
+  const path = claudeSettingsFile(host);
+  const result = restoreBackup(host, 'up', path);
+  if (result === 'nothing') host.terminal.print('Nothing to restore.');
+  else if (result === 'restored') host.terminal.print(`Restored ${path} to its original contents.`);
+  else host.terminal.print(`Removed ${path} (it did not exist before \`lite up\`).`);
+}
+
+async function up(context: Context): Promise<void> {
+  const { host, baseUrl } = context;
+  const { terminal } = host;
+  const key = checkedKey(await freshLoginKey(context)) ?? '';
+  await verifyKey(baseUrl, key);
+  const path = claudeSettingsFile(host);
+  const settings = readSettings(path);
+  const interruption = host.interruption();
+  try {
+    takeBackup(host, 'up', settings);
+    try {
+      writeSettings(path, routed(settings.content, { baseUrl, key, model: null }));
+      terminal.print(`litellm: routing Claude Code through proxy at ${baseUrl}`);
+      terminal.print('Press Ctrl-C to stop and restore your original settings.');
+      if (!interruption.signal.aborted) await untilAborted(interruption.signal);
+    } finally {
+      restore(host);
+    }
+  } finally {
+    interruption.release();
+  }
+}
+
+/** An hour, in ms. A timer keeps the process alive: a listener for signals does not. */
+const KEEP_ALIVE_MS = 3_600_000;
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  const keepAlive = setInterval(() => {}, KEEP_ALIVE_MS);
+  try {
+    await once(signal, 'abort');
+  } finally {
+    clearInterval(keepAlive);
+  }
+}
+
+export const upCommands: readonly Command[] = [
+  {
+    names: ['up'],
+    summary: 'Route every session of Claude Code through the server until Ctrl-C',
+    run: up,
+  },
+  {
+    names: ['down'],
+    summary: 'Restore the settings of Claude Code after a crash of `lite up`',
+    run: ({ host }) => restore(host),
+  },
+];

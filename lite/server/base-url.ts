@@ -1,0 +1,25 @@
+import { UsageFailure } from '../failure.ts';
+
+export const DEFAULT_BASE_URL = 'http://localhost:4000';
+
+/** A base URL without its trailing slash. */
+const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
+
+/**
+ * Checks the base URL of a server: a full http(s) address without user, query and fragment. Returns it without trailing
+ * slash. Throws UsageFailure.
+ */
+export function checkedBaseUrl(text: string, name = 'base_url'): string {
+  let url: URL;
+  try {
+    url = new URL(text.trim());
+  } catch {
+    throw new UsageFailure(`${name} must be a full http(s) URL, such as ${DEFAULT_BASE_URL}`);
+  }
+  if (!['http:', 'https:'].includes(url.protocol) || url.hostname === '')
+    throw new UsageFailure(`${name} must be a full http(s) URL, such as ${DEFAULT_BASE_URL}`);
+  if (url.search !== '' || url.hash !== '' || /[?#]/.test(text))
+    throw new UsageFailure(`${name} must not include a query string or fragment`);
+  if (url.username !== '' || url.password !== '') throw new UsageFailure(`${name} must not include user info`);
+  return withoutSlash(text.trim());
+}
