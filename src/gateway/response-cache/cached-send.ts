@@ -51,9 +51,7 @@ function sendOver(
   async function sendCached(settings: CacheSettings, call: OpenCall, caller: Caller, routed: Routed) {
     // A cached answer also passes the guardrails of its deployment.
     const request = await checkedRequest(call, routed);
-    const key = keyOf(cache, { settings, caller, request });
-    if (key === null) return send(call, { ...routed, request });
-    const cached = { settings, request, key };
+    const cached = { settings, request, key: cacheKeyOf(cache, { settings, caller, request }) };
     const controls = request.cache;
     if (controls?.noCache !== true) {
       const answer = await lookUp(cached);
@@ -99,16 +97,6 @@ function sendOver(
       return send(call, routed);
     return sendCached(settings, call, caller, routed);
   };
-}
-
-/** Key of a call; null for a request that is nested too deep to be written as JSON. */
-function keyOf(cache: AnswerCache, of: Parameters<typeof cacheKeyOf>[1]): string | null {
-  try {
-    return cacheKeyOf(cache, of);
-  } catch (failure) {
-    if (failure instanceof RangeError) return null;
-    throw failure;
-  }
 }
 
 /** The request after the guardrails of the deployment of its first route. */

@@ -10,6 +10,7 @@ import type { JsonObject } from '../../domain/json-object.ts';
 import { InvalidInput, Unavailable } from '../../domain/errors.ts';
 import { withDeadline } from '../../domain/with-deadline.ts';
 import type { RedisConnection } from '../admission/redis/redis-client.ts';
+import { secretCheck } from '../same-secret.ts';
 import { createMemoryBackend } from './memory-backend.ts';
 import { createRedisBackend, type RedisBackend } from './redis-backend.ts';
 
@@ -275,7 +276,9 @@ function noAnswer(): never {
 }
 
 /** Whether two settings have the same type and server. */
-const isSamePlace = (one: CacheSettings, other: CacheSettings): boolean =>
-  one.type === other.type &&
-  one.server?.url.reveal() === other.server?.url.reveal() &&
-  one.server?.prefix === other.server?.prefix;
+function isSamePlace({ type, server }: CacheSettings, other: CacheSettings): boolean {
+  if (server === null || other.server === null) return type === other.type && server === other.server;
+  return type === other.type && server.prefix === other.server.prefix && isSameUrl(server, other.server);
+}
+
+const isSameUrl = (one: CacheServer, other: CacheServer): boolean => secretCheck(one.url)(other.url.reveal());

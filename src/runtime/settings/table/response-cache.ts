@@ -6,7 +6,7 @@ import {
   DEFAULT_MAX_MESSAGES,
   MAX_TTL_SECONDS,
 } from '../../../domain/response-cache/cache-settings.ts';
-import { choice, decimal, flag, integer, list } from '../kinds.ts';
+import { choice, decimal, flag, integer, type Kind, list } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 const SECTION = 'litellm_settings.cache_params';
@@ -20,10 +20,22 @@ const ttl = (name: string, description: string) =>
     description,
   });
 
+/** True or false. An empty value in the file is not set. */
+function optionalFlag(): Kind<boolean> {
+  const { form, isSecret, parse } = flag();
+  const isEmpty = (raw: unknown): boolean =>
+    raw === '' || (typeof raw === 'object' && raw !== null && Object.keys(raw).length === 0);
+  return {
+    form,
+    isSecret,
+    parse: (raw, from) => (isEmpty(raw) ? { unset: true } : parse(raw, from)),
+  };
+}
+
 /** The cache of answers. Its server has further rows in `sharing.ts`. */
 export const RESPONSE_CACHE_SETTINGS = {
   cache: setting({
-    kind: flag(),
+    kind: optionalFlag(),
     default: null,
     defaultText: 'false',
     file: 'litellm_settings.cache',
