@@ -6,6 +6,8 @@ import { refreshKeys } from '../resolvers/keys.ts';
 import { refreshA2aAgents } from '../resolvers/a2a-agents.ts';
 import { refreshGuardrails } from '../resolvers/guardrails.ts';
 import { refreshVectorStores } from '../resolvers/vector-stores.ts';
+import { refreshPolicies } from '../resolvers/policies.ts';
+import { refreshPrompts } from '../resolvers/prompts.ts';
 import { refreshMcpServers } from '../resolvers/mcp-servers.ts';
 import { refreshEndpoints } from '../resolvers/pass-through-endpoints.ts';
 import { classifyNewTraces } from '../resolvers/lens-classification.ts';
@@ -117,6 +119,8 @@ function systemTasks(settings: StartContext['settings'], alone: boolean): readon
     { name: 'a2a-agent-refresh', seconds: rowsSeconds, operation: refreshA2aAgents },
     { name: 'guardrail-refresh', seconds: rowsSeconds, operation: refreshGuardrails },
     { name: 'vector-store-refresh', seconds: rowsSeconds, operation: refreshVectorStores },
+    { name: 'policy-refresh', seconds: rowsSeconds, operation: refreshPolicies },
+    { name: 'prompt-refresh', seconds: rowsSeconds, operation: refreshPrompts },
     { name: 'mcp-server-refresh', seconds: rowsSeconds, operation: refreshMcpServers },
     { name: 'settings-refresh', seconds: alone ? ALONE_SECONDS : SETTINGS_SECONDS, operation: refreshSettings },
     { name: 'decision-outcomes', seconds: OUTCOMES_SECONDS, operation: refreshCalibrations },

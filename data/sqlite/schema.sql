@@ -1002,6 +1002,59 @@ CREATE TABLE "a2a_agent" (
       );
 CREATE UNIQUE INDEX "a2a_agent_name_unique" on "a2a_agent" ("name");
 CREATE INDEX "a2a_agent_created_at_id_index" on "a2a_agent" ("created_at", "id");
+CREATE TABLE "policy" (
+        "id" text not null primary key,
+        "name" text not null,
+        "version" integer not null,
+        "status" text not null,
+        "parent_id" text null,
+        "published_at" datetime null,
+        "production_at" datetime null,
+        "description" text null,
+        "inherit" text null,
+        "guardrails_add" json not null,
+        "guardrails_remove" json not null,
+        "condition" json null,
+        "pipeline" json null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE INDEX "policy_created_at_id_index" on "policy" ("created_at", "id");
+CREATE UNIQUE INDEX "policy_name_version_unique" on "policy" ("name", "version");
+CREATE TABLE "policy_attachment" (
+        "id" text not null primary key,
+        "policy_name" text not null,
+        "scope" text null,
+        "teams" json not null,
+        "keys" json not null,
+        "models" json not null,
+        "tags" json not null,
+        "priority" integer null,
+        "is_default" integer not null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE INDEX "policy_attachment_created_at_id_index" on "policy_attachment" ("created_at", "id");
+CREATE TABLE "prompt" (
+        "id" text not null primary key,
+        "prompt_id" text not null,
+        "version" integer not null,
+        "params" json not null,
+        "info" json not null,
+        "environment" text not null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE INDEX "prompt_created_at_id_index" on "prompt" ("created_at", "id");
 insert into "schema_migration" ("name") values
 ('Migration20261121000000_foundation'),
 ('Migration20261121010000_catalog_releases'),
@@ -1064,4 +1117,6 @@ insert into "schema_migration" ("name") values
 ('Migration20261130101000_mcp_servers'),
 ('Migration20261130101100_mcp_toolsets'),
 ('Migration20261130101500_vector_stores'),
-('Migration20261130102424_a2a_agents');
+('Migration20261130102424_a2a_agents'),
+('Migration20261130141000_policies'),
+('Migration20261130141500_prompts');

@@ -43,6 +43,8 @@ import type { A2aPlatform } from './a2a-platform.ts';
 import type { McpSessionPlatform } from './mcp-session-platform.ts';
 import type { SignInPlatform } from './sign-in-platform.ts';
 import type { RagPlatform } from './vector-store-platform.ts';
+import type { PolicyPlatform } from './policy-platform.ts';
+import type { PromptPlatform } from './prompt-platform.ts';
 import type { Stores } from './stores.ts';
 
 /** All slices together. Its objects live as long as the process. Transports pass it to operations. */
@@ -71,6 +73,8 @@ export interface Platform
     A2aPlatform,
     GuardrailPlatform,
     PassThroughPlatform,
+    PolicyPlatform,
+    PromptPlatform,
     RagPlatform,
     RealtimePlatform,
     ResponsePlatform,
@@ -88,6 +92,8 @@ export interface Platform
   readonly deployments: DeploymentPlatform['deployments'];
   readonly fallbacks: FallbackPlatform['fallbacks'];
   readonly guardrails: GuardrailPlatform['guardrails'];
+  readonly activeGuardrails: GuardrailPlatform['activeGuardrails'];
+  readonly prompts: PromptPlatform['prompts'];
   readonly passThrough: PassThroughPlatform['passThrough'];
   readonly accounts: PassThroughPlatform['accounts'];
   readonly credentials: StoredDeploymentPlatform['credentials'];

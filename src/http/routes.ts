@@ -51,6 +51,9 @@ import { guardrailRoutes } from '../../rest-shims/guardrails.ts';
 import { ragRoutes } from '../../rest-shims/rag.ts';
 import { vectorStoreCallRoutes } from '../../rest-shims/vector-store-calls.ts';
 import { vectorStoreRoutes } from '../../rest-shims/vector-stores.ts';
+import { policyRoutes } from '../../rest-shims/policies.ts';
+import { policyAttachmentRoutes } from '../../rest-shims/policy-attachments.ts';
+import { promptRoutes } from '../../rest-shims/prompts.ts';
 import { mcpServerRoutes } from '../../rest-shims/mcp-servers.ts';
 import { mcpToolsetRoutes } from '../../rest-shims/mcp-toolsets.ts';
 import { mcpToolRoutes } from '../../rest-shims/mcp-tools.ts';
@@ -119,6 +122,9 @@ export function restRoutes(): readonly RouteRow[] {
     ...mcpToolRoutes,
     ...guardrailUseRoutes,
     ...vectorStoreRoutes,
+    ...policyAttachmentRoutes,
+    ...policyRoutes,
+    ...promptRoutes,
     ...vectorStoreCallRoutes,
     ...ragRoutes,
     ...mcpServerRoutes,

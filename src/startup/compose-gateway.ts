@@ -6,6 +6,7 @@ import type { DeploymentSource } from '../domain/deployments/deployment-source.t
 import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { McpServers } from '../domain/mcp-servers/mcp-server.ts';
+import type { Policies } from '../domain/policies/policies.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import { createAskDecisions } from '../gateway/guardrails/guardrail-decisions.ts';
 import { createReservedCalls } from '../gateway/calls/reserved-calls.ts';
@@ -55,6 +56,7 @@ interface GatewayParts extends ReturnType<typeof composeRecords>, AdmissionParts
   readonly fallbacks: Pick<FallbackRegistry, 'policy'>;
   readonly guardrails: Pick<Guardrails, 'definitions' | 'refuseFaulty'>;
   readonly mcpServers: Pick<McpServers, 'servers'>;
+  readonly policies: Pick<Policies, 'book'>;
   readonly keyOf: Keys['keyOf'];
 }
 
@@ -78,6 +80,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
       webhook?.send(alert);
     }),
     guardrails: activeGuardrails,
+    policies: parts.policies,
     keepHealthCheck: (check) => parts.healthCheckQueue.enqueue(check),
     admission,
     labelBudgets,

@@ -9,6 +9,8 @@ import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { McpServers } from '../domain/mcp-servers/mcp-server.ts';
 import type { ProcessLoad } from '../domain/metrics.ts';
 import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
+import type { Policies } from '../domain/policies/policies.ts';
+import type { Prompts } from '../domain/prompts/prompt.ts';
 import { withJobUpdates } from '../domain/jobs/job-updates.ts';
 import { withChangeListener } from '../domain/row-store.ts';
 import { callbackSealer } from '../runtime/credentials/text-sealer.ts';
@@ -62,6 +64,8 @@ interface PlatformParts
   readonly guardrails: Guardrails;
   readonly activeGuardrails: ActiveGuardrails;
   readonly vectorStores: VectorStores;
+  readonly policies: Policies;
+  readonly prompts: Prompts;
   readonly mcpServers: McpServers;
   readonly configuration: ComposedSettings['configuration'];
   readonly exports: ExportPacker;
@@ -145,6 +149,8 @@ const modelPlatform = ({ settings, log }: StartContext, { deployments, ...parts 
   guardrails: parts.guardrails,
   activeGuardrails: parts.activeGuardrails,
   vectorStores: parts.vectorStores,
+  policies: parts.policies,
+  prompts: parts.prompts,
   mcpServers: parts.mcpServers,
   mcpRegistry: settings.mcp.registry,
   isInternalAddress,

@@ -5,6 +5,8 @@ import type { A2aAgents } from '../domain/a2a-agents/agents.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { McpServers } from '../domain/mcp-servers/mcp-server.ts';
 import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
+import type { Policies } from '../domain/policies/policies.ts';
+import type { Prompts } from '../domain/prompts/prompt.ts';
 import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { ConfigError } from '../runtime/settings/config-fault.ts';
@@ -25,6 +27,8 @@ interface ReloadParts {
   readonly guardrails: Pick<Guardrails, 'configure' | 'resolve'>;
   readonly a2aAgents: Pick<A2aAgents, 'configure'>;
   readonly vectorStores: Pick<VectorStores, 'configure'>;
+  readonly policies: Pick<Policies, 'configure'>;
+  readonly prompts: Pick<Prompts, 'configure'>;
   readonly mcpServers: Pick<McpServers, 'configure' | 'resolve'>;
 }
 
@@ -101,6 +105,8 @@ function apply({ settings, log }: StartContext, parts: ReloadParts, read: Reload
   parts.guardrails.configure(read.guardrails);
   parts.a2aAgents.configure(read.a2aAgents);
   parts.vectorStores.configure(read.vectorStores);
+  parts.policies.configure(read.policies);
+  parts.prompts.configure(read.prompts);
   parts.mcpServers.configure(read.mcpServers);
   configuration.declare(read.config);
   configuration.setLastReload({ at: systemClock.now(), failure: null });

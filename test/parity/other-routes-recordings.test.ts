@@ -20,8 +20,6 @@ const NOT_BUILT = [
   ['authorization of MCP clients', /^\/authorize/],
   ['vector store indexes', /^\/v1\/indexes/],
   ['code of guardrails', /^\/guardrails\/test_custom_code/],
-  ['policies', /^\/(policies|policy)/],
-  ['prompts', /^\/prompts/],
   ['search tools', /^\/(search_tools|v1\/search|search)/],
   ['memory', /^\/v1\/memory/],
   ['tools', /^\/v1\/tool/],

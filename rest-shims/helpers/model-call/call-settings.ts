@@ -2,6 +2,8 @@ import type { ModelRequest } from '../../../src/domain/chat/chat.ts';
 import { frozenMemo } from '../../../src/domain/frozen-memo.ts';
 import { guardrailsOf } from '../../../src/domain/guardrails/request-guardrails.ts';
 import { GATEWAY_FIELDS } from '../../../src/domain/inference/gateway-fields.ts';
+import { requestedPoliciesOf } from '../../../src/domain/policies/request-policies.ts';
+import { promptOf } from '../../../src/domain/prompts/request-prompt.ts';
 import { labelsOf } from './labels.ts';
 import { assertSupported } from './refusals.ts';
 import { retriesOf } from './retries.ts';
@@ -21,6 +23,8 @@ type CallSettings = Pick<
   | 'mockResponse'
   | 'guardrails'
   | 'reportsGuardrails'
+  | 'policies'
+  | 'prompt'
 >;
 
 /** Body members that may contain settings of a call. */
@@ -41,7 +45,7 @@ function hasNoSettings({ headers }: Pick<HttpRequest, 'headers'>, body: Endpoint
 }
 
 /**
- * Settings of a call for the gateway: timeout, retries, labels, credentials, mock response, guardrails. Throws
+ * Settings of a call for the gateway: timeout, retries, labels, credentials, mock response, guardrails, policies and prompt. Throws
  * InvalidInput.
  */
 export function callSettings(request: Pick<HttpRequest, 'headers'>, call: EndpointRequest): CallSettings {
@@ -54,5 +58,7 @@ export function callSettings(request: Pick<HttpRequest, 'headers'>, call: Endpoi
     ...credentialsOf(call),
     ...mockResponseOf(call),
     ...guardrailsOf(call),
+    ...requestedPoliciesOf(call),
+    ...promptOf(call),
   };
 }

@@ -12,6 +12,7 @@ import { OTHER_TYPES } from './answer-types/shared.ts';
 import { OWNER_TYPES } from './answer-types/shared-owners.ts';
 import { SPEND_ANSWERS } from './answer-types/spend.ts';
 import { VECTOR_STORE_ANSWERS } from './answer-types/vector-stores.ts';
+import { POLICY_ANSWERS, POLICY_TYPES } from './answer-types/policies.ts';
 import type { JsonSchema } from '../http/schema.ts';
 import { schemaFrom } from '../http/type-notation.ts';
 
@@ -25,6 +26,7 @@ export const ANSWER_TYPES: AnswerTypes = {
   ...A2A_AGENT_ANSWERS,
   ...GUARDRAIL_USE_ANSWERS,
   ...VECTOR_STORE_ANSWERS,
+  ...POLICY_ANSWERS,
   ...MCP_ANSWERS,
   ...MCP_ENDPOINT_ANSWERS,
   ...MCP_TOOL_ANSWERS,
@@ -33,7 +35,10 @@ export const ANSWER_TYPES: AnswerTypes = {
 /** Schemas of the components that answers refer to. */
 export const sharedSchemas = (): Readonly<Record<string, JsonSchema>> =>
   Object.fromEntries(
-    Object.entries({ ...OWNER_TYPES, ...MCP_TYPES, ...OTHER_TYPES }).map(([name, type]) => [name, schemaFrom(type)]),
+    Object.entries({ ...OWNER_TYPES, ...MCP_TYPES, ...POLICY_TYPES, ...OTHER_TYPES }).map(([name, type]) => [
+      name,
+      schemaFrom(type),
+    ]),
   );
 
 type Content = Readonly<Record<string, { readonly schema?: JsonSchema }>>;

@@ -2,6 +2,7 @@ import { A2A_DESCRIPTIONS } from './a2a-descriptions.ts';
 import { MCP_DESCRIPTIONS } from './mcp-descriptions.ts';
 import { OWNER_DESCRIPTIONS } from './owner-descriptions.ts';
 import { VECTOR_STORE_DESCRIPTIONS } from './vector-store-descriptions.ts';
+import { POLICY_DESCRIPTIONS } from './policy-descriptions.ts';
 import { GROUP_DESCRIPTIONS } from './setting-group-descriptions.ts';
 
 /** One-line descriptions of all route rows. `test/unit/http/docs-examples.test.ts` fails for a row without one. */
@@ -9,6 +10,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   ...GROUP_DESCRIPTIONS,
   ...OWNER_DESCRIPTIONS,
   ...VECTOR_STORE_DESCRIPTIONS,
+  ...POLICY_DESCRIPTIONS,
   ...MCP_DESCRIPTIONS,
   ...A2A_DESCRIPTIONS,
   'allowedAddresses.add': 'Add an address or a CIDR block to the allowed client addresses.',

@@ -45,6 +45,8 @@ import { createA2aAgentStore } from '../a2a-agents/store.ts';
 import { createGuardrailStore } from '../guardrails/store.ts';
 import { createGuardrailUseStore } from '../guardrails/use.ts';
 import { createVectorStoreStore } from '../vector-stores/store.ts';
+import { createPolicyAttachmentStore, createPolicyStore } from '../policies/store.ts';
+import { createPromptStore } from '../prompts/store.ts';
 import { createMcpServerStore } from '../mcp-servers/store.ts';
 import { createMcpToolsetStore } from '../mcp-toolsets/store.ts';
 import { createOwnerWindowStore } from '../owner-windows/store.ts';
@@ -269,6 +271,9 @@ export async function openStores(options: StoresOptions) {
     guardrails: createGuardrailStore(database),
     guardrailUse: createGuardrailUseStore(database),
     vectorStores: createVectorStoreStore(database),
+    policies: createPolicyStore(database),
+    policyAttachments: createPolicyAttachmentStore(database),
+    prompts: createPromptStore(database),
     mcpServers: createMcpServerStore(database),
     mcpToolsets: createMcpToolsetStore(database),
     ownerWindows: createOwnerWindowStore(database),

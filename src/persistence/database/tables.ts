@@ -40,6 +40,8 @@ import { OrganizationEntity, OrganizationMemberEntity } from '../organizations/e
 import { A2aAgentEntity } from '../a2a-agents/entities.ts';
 import { GuardrailDayEntity, GuardrailRunEntity, GuardrailEntity } from '../guardrails/entities.ts';
 import { VectorStoreEntity } from '../vector-stores/entities.ts';
+import { PolicyAttachmentEntity, PolicyEntity } from '../policies/entities.ts';
+import { PromptEntity } from '../prompts/entities.ts';
 import { McpServerEntity } from '../mcp-servers/entities.ts';
 import { McpToolsetEntity } from '../mcp-toolsets/entities.ts';
 import { PassThroughEndpointEntity } from '../pass-through/entities.ts';
@@ -128,6 +130,9 @@ export const ENTITIES = [
   GuardrailDayEntity,
   GuardrailRunEntity,
   VectorStoreEntity,
+  PolicyEntity,
+  PolicyAttachmentEntity,
+  PromptEntity,
   McpServerEntity,
   McpToolsetEntity,
   PassThroughEndpointEntity,

@@ -14,6 +14,9 @@ const SECTIONS_OF_ENTRIES: ReadonlySet<unknown> = new Set([
   'agents',
   'agent_list',
   'vector_store_registry',
+  'policies',
+  'policy_attachments',
+  'prompts',
 ]);
 
 /**

@@ -9,6 +9,8 @@ import { credentialEntry } from './credential-list.ts';
 import { modelEntry } from './deployments.ts';
 import { agentEntry } from './a2a-agents.ts';
 import { guardrailEntry } from './guardrails.ts';
+import { attachmentEntry, policyEntry } from './policies.ts';
+import { promptEntry } from './prompts.ts';
 import { vectorStoreEntry } from './vector-stores.ts';
 import { UNSUPPORTED_KEYS, UNSUPPORTED_SECTIONS, type UnsupportedKeys } from './reference-keys.ts';
 import type { Setting } from './setting.ts';
@@ -104,6 +106,12 @@ const guardrailsSchema = (): JsonSchema =>
 const agentsSchema = (description: string): JsonSchema => listSchema(description, agentEntry);
 const vectorStoresSchema = (): JsonSchema =>
   listSchema('Vector stores of providers that keys may search and fill.', vectorStoreEntry);
+const policiesSchema = (): JsonSchema => ({
+  description: 'Policies by name: selections of guardrails.',
+  type: ['object', 'null'],
+  additionalProperties: listSchema('', policyEntry)['items'],
+});
+
 /** Schemas of the kinds of members of an MCP server. */
 const MEMBER_SCHEMAS: Readonly<Record<MemberKind, JsonSchema>> = {
   text: { type: ['string', 'null'] },
@@ -163,6 +171,9 @@ export function configSchema(): JsonSchema {
       agents: agentsSchema('Agents that are called by the A2A protocol.'),
       agent_list: agentsSchema('Further agents: another name of `agents`.'),
       vector_store_registry: vectorStoresSchema(),
+      policies: policiesSchema(),
+      policy_attachments: listSchema('Where policies apply.', attachmentEntry),
+      prompts: listSchema('Templates of messages that calls name by `prompt_id`.', promptEntry),
       mcp_servers: mcpServersSchema(),
       credential_list: credentialsSchema(),
       environment_variables: {

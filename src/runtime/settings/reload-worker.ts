@@ -30,7 +30,7 @@ function* reloadAnswers({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer
   try {
     const settings = readSettings(argv, env, keyGenerator);
     const { config, deployments, credentials, passThrough, guardrails, warnings } = settings;
-    const { a2aAgents, mcp, vectorStores } = settings;
+    const { a2aAgents, mcp, policies, prompts, vectorStores } = settings;
     const { model_list: listed, ...declared } = config.declared;
     const { model_list: _unused, ...resolved } = config.resolved;
     const models: readonly unknown[] = Array.isArray(listed) ? listed : [];
@@ -48,6 +48,8 @@ function* reloadAnswers({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer
       guardrails: guardrails.definitions,
       a2aAgents,
       vectorStores,
+      policies,
+      prompts,
       mcpServers: mcp.servers,
       warnings,
     };

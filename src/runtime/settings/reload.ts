@@ -8,6 +8,8 @@ import type { DeclaredCredential } from '../../domain/credentials/credential.ts'
 import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
 import type { McpServerDefinition } from '../../domain/mcp-servers/mcp-server.ts';
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
+import type { FilePolicies } from '../../domain/policies/policies.ts';
+import type { PromptVersion } from '../../domain/prompts/prompt.ts';
 import type { VectorStore } from '../../domain/vector-stores/vector-store.ts';
 import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
 import { withRestoredSecrets } from './marked-secrets.ts';
@@ -22,6 +24,8 @@ export interface ReloadedConfig {
   readonly guardrails: readonly GuardrailDefinition[];
   readonly a2aAgents: readonly A2aAgent[];
   readonly vectorStores: readonly VectorStore[];
+  readonly policies: FilePolicies;
+  readonly prompts: readonly PromptVersion[];
   readonly mcpServers: readonly McpServerDefinition[];
   readonly warnings: readonly string[];
 }

@@ -145,8 +145,14 @@ export type AuditNoun =
   | 'ORGANIZATION_MEMBER'
   /** Paths whose calls are forwarded. */
   | 'PASS_THROUGH_ENDPOINT'
+  /** Versions of policies. */
+  | 'POLICY'
+  /** Where policies apply. */
+  | 'POLICY_ATTACHMENT'
   /** Projects. */
   | 'PROJECT'
+  /** Versions of prompts. */
+  | 'PROMPT'
   /** Sections of the stored settings. */
   | 'SETTINGS'
   /** Tags of calls. */
@@ -1606,7 +1612,10 @@ export type NodeQuery = { node:
     | NodeFacts_Model_Fragment
     | NodeFacts_Organization_Fragment
     | NodeFacts_PassThroughEndpoint_Fragment
+    | NodeFacts_Policy_Fragment
+    | NodeFacts_PolicyAttachment_Fragment
     | NodeFacts_Project_Fragment
+    | NodeFacts_Prompt_Fragment
     | NodeFacts_Provider_Fragment
     | NodeFacts_QuarantinedPrice_Fragment
     | NodeFacts_Span_Fragment
@@ -1650,7 +1659,10 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_Model_Fragment
     | NodeFacts_Organization_Fragment
     | NodeFacts_PassThroughEndpoint_Fragment
+    | NodeFacts_Policy_Fragment
+    | NodeFacts_PolicyAttachment_Fragment
     | NodeFacts_Project_Fragment
+    | NodeFacts_Prompt_Fragment
     | NodeFacts_Provider_Fragment
     | NodeFacts_QuarantinedPrice_Fragment
     | NodeFacts_Span_Fragment
@@ -1721,7 +1733,13 @@ type NodeFacts_Organization_Fragment = { __typename: 'Organization', id: string 
 
 type NodeFacts_PassThroughEndpoint_Fragment = { __typename: 'PassThroughEndpoint', id: string };
 
+type NodeFacts_Policy_Fragment = { __typename: 'Policy', id: string };
+
+type NodeFacts_PolicyAttachment_Fragment = { __typename: 'PolicyAttachment', id: string };
+
 type NodeFacts_Project_Fragment = { __typename: 'Project', id: string };
+
+type NodeFacts_Prompt_Fragment = { __typename: 'Prompt', id: string };
 
 type NodeFacts_Provider_Fragment = { __typename: 'Provider', id: string };
 
@@ -1771,7 +1789,10 @@ export type NodeFactsFragment =
   | NodeFacts_Model_Fragment
   | NodeFacts_Organization_Fragment
   | NodeFacts_PassThroughEndpoint_Fragment
+  | NodeFacts_Policy_Fragment
+  | NodeFacts_PolicyAttachment_Fragment
   | NodeFacts_Project_Fragment
+  | NodeFacts_Prompt_Fragment
   | NodeFacts_Provider_Fragment
   | NodeFacts_QuarantinedPrice_Fragment
   | NodeFacts_Span_Fragment
@@ -1979,7 +2000,10 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'Model' }
     | { __typename: 'Organization' }
     | { __typename: 'PassThroughEndpoint' }
+    | { __typename: 'Policy' }
+    | { __typename: 'PolicyAttachment' }
     | { __typename: 'Project' }
+    | { __typename: 'Prompt' }
     | { __typename: 'Provider' }
     | { __typename: 'QuarantinedPrice' }
     | { __typename: 'Span' }
