@@ -8,8 +8,8 @@ import { withPrompt } from './operation/prompted.ts';
 import type { Scope } from './operation/scope.ts';
 
 /**
- * Sends a request in the dialect of its endpoint, with the prompt that it names. Throws TooLarge for a file above the limit, and what the gateway
- * throws.
+ * Sends a request in the dialect of its endpoint, with the prompt that it names. Throws TooLarge for a file above the
+ * limit, InvalidInput for a wrong prompt, and what the gateway throws.
  */
 export const callModel = operation({
   name: 'callModel',

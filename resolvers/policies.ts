@@ -181,16 +181,16 @@ export const deletePolicyVersions = operation({
 });
 
 /** The policies that apply to a call with these facts, without a call. */
-export const resolvePolicies = operation({
-  name: 'resolvePolicies',
+export const listMatchingPolicies = operation({
+  name: 'listMatchingPolicies',
   access: policyViewer,
   run: ({ platform }: PolicyScope, facts: CallFacts): readonly MatchedPolicy[] =>
     platform.policies.book().match(facts, []),
 });
 
 /** The guardrails of a version, with those that it inherits. Throws NotFound, and InvalidInput for a missing parent. */
-export const resolvePolicyGuardrails = operation({
-  name: 'resolvePolicyGuardrails',
+export const getPolicyGuardrails = operation({
+  name: 'getPolicyGuardrails',
   access: policyViewer,
   run(scope: PolicyScope, { id }: { readonly id: string }) {
     const policy = policyOf(scope, id);

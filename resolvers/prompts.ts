@@ -45,7 +45,7 @@ export interface ShownPrompt {
   readonly environments: readonly string[];
 }
 
-/** A version of a prompt: the named one, such as `greeting.v2`, else the latest. Throws InvalidInput for an unknown id. */
+/** A version of a prompt: the named one (`greeting.v2`), else the latest. Throws InvalidInput for an unknown id. */
 export const getPrompt = operation({
   name: 'getPrompt',
   access: promptViewer,

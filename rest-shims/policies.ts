@@ -9,8 +9,8 @@ import {
   getPolicyUse,
   listPolicies,
   listPolicyVersions,
-  resolvePolicies,
-  resolvePolicyGuardrails,
+  listMatchingPolicies,
+  getPolicyGuardrails,
   setPolicyStatus,
   updatePolicy,
 } from '../resolvers/policies.ts';
@@ -194,7 +194,7 @@ export const policyRoutes: readonly RouteRow[] = [
     paths: ['/policies/resolve'],
     statuses: [200, 401, 422],
     parse: parseFacts,
-    run: resolvePolicies,
+    run: listMatchingPolicies,
     render: (matched) => json(renderMatches(matched)),
   }),
   route({
@@ -243,7 +243,7 @@ export const policyRoutes: readonly RouteRow[] = [
     paths: ['/policies/:id/resolved-guardrails'],
     statuses: [200, 400, 401, 404],
     parse: idIn,
-    run: resolvePolicyGuardrails,
+    run: getPolicyGuardrails,
     render: ({ policy, guardrails }) =>
       json({ policy_id: policy.id, policy_name: policy.name, resolved_guardrails: guardrails }),
   }),

@@ -4,7 +4,7 @@ import {
   getPolicyAttachment,
   listPolicyAttachments,
 } from '../resolvers/policy-attachments.ts';
-import { resolvePolicies } from '../resolvers/policies.ts';
+import { listMatchingPolicies } from '../resolvers/policies.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { PolicyAttachment } from '../src/domain/policies/attachment.ts';
 import type { MatchedPolicy } from '../src/domain/policies/policy-book.ts';
@@ -126,7 +126,7 @@ builder.queryField('matchingPolicies', (t) =>
     description: 'The policies that attachments apply to a call with these facts, in their order.',
     args: { input: t.arg({ type: FactsInput, required: true, description: 'The call.' }) },
     resolve: (_root, { input }, { scope }) => [
-      ...resolvePolicies(scope, {
+      ...listMatchingPolicies(scope, {
         teamAlias: input.teamAlias ?? null,
         teamId: input.teamId ?? null,
         keyAlias: input.keyAlias ?? null,

@@ -52,7 +52,7 @@ import { createPreviewGateway } from './calls/preview.ts';
 import { createProbing } from './calls/probing.ts';
 import { createRetrying } from './calls/retrying.ts';
 import { createGuardOf, createGuards, guardFacts, type GuardOptions } from './guardrails/guarding.ts';
-import { mockedRoute } from './routing/mocked-route.ts';
+import { mockedRoute } from './calls/mocked-route.ts';
 import { sendGuarded } from './guardrails/guarded-call.ts';
 import { createLiveRouter, mockOf, namedIn, type Route, unknownModel } from './routing/route.ts';
 import { createTokenGateway } from './calls/token-count.ts';
@@ -324,12 +324,10 @@ export function createGateway(
         return await sendGuarded(guard, call, {
           request,
           signal,
-          send: (guarded, checked) =>
-            retrying.send(guarded, {
-              key: caller.key,
-              route: mockedRoute(guarded, checked.request, route, options) ?? reserved,
-              ...checked,
-            }),
+          send(guarded, checked) {
+            const to = mockedRoute(guarded, checked.request, route, options) ?? reserved;
+            return retrying.send(guarded, { key: caller.key, route: to, ...checked });
+          },
         });
       } catch (failure) {
         attachFailedCall(failure, {

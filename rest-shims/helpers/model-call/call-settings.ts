@@ -45,8 +45,8 @@ function hasNoSettings({ headers }: Pick<HttpRequest, 'headers'>, body: Endpoint
 }
 
 /**
- * Settings of a call for the gateway: timeout, retries, labels, credentials, mock response, guardrails, policies and prompt. Throws
- * InvalidInput.
+ * Settings of a call for the gateway: timeout, retries, labels, credentials, mock response, guardrails, policies and
+ * prompt. Throws InvalidInput.
  */
 export function callSettings(request: Pick<HttpRequest, 'headers'>, call: EndpointRequest): CallSettings {
   if (hasNoSettings(request, call.body)) return NO_SETTINGS;

@@ -4,7 +4,10 @@ import type { Caller } from '../caller.ts';
 import { type ActiveGuardrail, isVisibleTo } from './guardrail.ts';
 import type { CallerGuardrails } from './key-guardrails.ts';
 
-/** Whether a key, its team or its project names guardrails or policies. Allocates nothing, because it runs for every call. */
+/**
+ * Whether a key, its team or its project names guardrails or policies. Allocates nothing, because it runs for every
+ * call.
+ */
 export const namesGuardrails = ({ metadata, owners }: VirtualKey): boolean =>
   isNamed(metadata['guardrails']) ||
   isNamed(owners?.team?.metadata['guardrails']) ||

@@ -4,8 +4,6 @@ import { isJsonObject, type JsonObject } from '../json-object.ts';
 import type { ParsedPrompt, PromptUse } from './prompt.ts';
 import { rendered, type RenderedMessage } from './template.ts';
 
-type Edits = Readonly<Record<string, unknown>>;
-
 /** Settings of a front matter, by dialect and with the name that the dialect has for them. */
 const SETTINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'chat-completions': {
@@ -33,8 +31,8 @@ function systemWith(texts: readonly RenderedMessage[], system: unknown): unknown
   return [...blocks, ...own];
 }
 
-/** Members of the request that have the messages of a template, before those of the request; null for other dialects. */
-function withMessages({ endpoint, body }: ModelRequest, messages: readonly RenderedMessage[]): Edits | null {
+/** Members with the messages of a template before those of the request; null for other dialects. */
+function withMessages({ endpoint, body }: ModelRequest, messages: readonly RenderedMessage[]): JsonObject | null {
   switch (endpoint.dialect) {
     case 'chat-completions':
       return { messages: [...messages, ...listIn(body['messages'])] };
@@ -54,7 +52,7 @@ function withMessages({ endpoint, body }: ModelRequest, messages: readonly Rende
 }
 
 /** Settings of the front matter that the request does not set. */
-function settingsFor({ endpoint, body }: ModelRequest, metadata: JsonObject): Edits {
+function settingsFor({ endpoint, body }: ModelRequest, metadata: JsonObject): JsonObject {
   const config = isJsonObject(metadata['config']) ? metadata['config'] : {};
   const names = Object.entries(SETTINGS[endpoint.dialect ?? ''] ?? {});
   return Object.fromEntries(

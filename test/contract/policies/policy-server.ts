@@ -14,6 +14,16 @@ export const NO_KEY = {
   },
 };
 
+/** Body of an answer to a change by a read-only administrator. */
+export const VIEWER_REFUSED = {
+  error: {
+    message: 'user not allowed to access this route, role= proxy_admin_viewer.',
+    type: 'auth_error',
+    param: 'None',
+    code: '403',
+  },
+};
+
 /** Guardrail that blocks `<name>-word`. */
 export const blocks = (name: string, params: object = {}): object =>
   contentFilter(name, { blocked_words: [{ keyword: `${name}-word`, action: 'BLOCK' }], ...params });
@@ -25,6 +35,10 @@ export const masks = (name: string, word: string, tag: string): object =>
 export interface PolicyServer extends GuardedApp {
   /** Sends a management request. Without a key, that of the administrator is sent; null sends none. */
   manage(method: string, path: string, body?: unknown, key?: string | null): Promise<readonly [number, unknown]>;
+  /** A new key, as text. */
+  keyOf(draft: object): Promise<string>;
+  /** The key of a read-only administrator. */
+  viewerKey(): Promise<string>;
   /** Names of guardrails whose word is blocked. */
   blockedWords(
     names: readonly string[],
@@ -50,6 +64,14 @@ export async function startPolicies(
       });
       const text = await answer.text();
       return [answer.status, text === '' ? '' : (JSON.parse(text) as unknown)];
+    },
+    async keyOf(draft) {
+      const made = await app.call('POST', '/key/generate', draft);
+      return ((await made.json()) as { readonly key: string }).key;
+    },
+    async viewerKey() {
+      const made = await app.call('POST', '/user/new', { user_role: 'proxy_admin_viewer' });
+      return ((await made.json()) as { readonly key: string }).key;
     },
     async blockedWords(names, members = {}, headers = {}) {
       const found: string[] = [];

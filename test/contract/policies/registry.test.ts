@@ -1,18 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { blocks, CHAT, type Json, NO_KEY, type PolicyServer, startPolicies } from './policy-server.ts';
+import { blocks, type Json, type PolicyServer, startPolicies } from './policy-server.ts';
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
 const ID = expect.stringMatching(/^[\da-f-]{36}$/) as string;
 
 let server: PolicyServer;
-let userKey: string;
 beforeAll(async () => {
   server = await startPolicies([blocks('one'), blocks('two')], {
     policies: { filed: { description: 'of the file', guardrails: { add: ['one'] } } },
     policy_attachments: [{ policy: 'filed', teams: ['nobody'] }],
   });
-  const [, made] = await server.manage('POST', '/key/generate', {});
-  userKey = String((made as Json)['key']);
 });
 afterAll(() => server.stop());
 
@@ -60,8 +57,6 @@ const missing = (...names: readonly string[]) => [
   { detail: names.map((name) => ({ type: 'missing', loc: ['body', name], msg: 'Field required' })) },
 ];
 const noPolicy = (id: string) => [404, { detail: `Policy with ID ${id} not found` }];
-const notAdmin = async (method: string, path: string, body: object | undefined): Promise<number> =>
-  (await server.manage(method, path, body, userKey))[0];
 
 describe('policies over HTTP', () => {
   it('policies.create 200, policies.get 200: the row, with what was sent', async () => {
@@ -116,11 +111,12 @@ describe('policies over HTTP', () => {
     ]);
   });
 
-  it('policies.create 422, policies.check 422, policies.setStatus 422, policies.update 422: a wrong body', async () => {
+  it('policies.create 422, policies.check 422, policies.setStatus 422, policies.update 422, policies.createVersion 422: a wrong body', async () => {
     expect(await server.manage('POST', '/policies', {})).toEqual(missing('policy_name'));
     expect(await server.manage('POST', '/policy/validate', {})).toEqual(missing('policies'));
     const id = await create('statusless');
     expect(await server.manage('PUT', `/policies/${id}/status`, {})).toEqual(missing('version_status'));
+    expect((await server.manage('POST', '/policies/name/statusless/versions', { source_policy_id: 1 }))[0]).toBe(422);
     const texts = [{ type: 'list_type', loc: ['body', 'guardrails_add'], msg: 'Input should be a valid list' }];
     expect(await server.manage('PUT', `/policies/${id}`, { guardrails_add: 'one' })).toEqual([422, { detail: texts }]);
   });
@@ -167,13 +163,13 @@ describe('policies over HTTP', () => {
     ]);
   });
 
-  it('policies.list 200 and 422: versions of a status', async () => {
+  it('policies.list 200, policies.list 422: versions of a status', async () => {
     const [, drafts] = await server.manage('GET', '/policies/list?version_status=draft');
     expect(drafts).toEqual({ policies: [], total_count: 0 });
     expect((await server.manage('GET', '/policies/list?version_status=x'))[0]).toBe(422);
   });
 
-  it('policies.delete 200 and 404, policies.get 404: the warning names what was not done', async () => {
+  it('policies.delete 200, policies.delete 404, policies.get 404, policies.update 404, policies.setStatus 404, policies.guardrails 404, policies.createVersion 404: the warning names what was not done', async () => {
     const id = await create('short');
     expect(await server.manage('DELETE', `/policies/${id}`)).toEqual([
       200,
@@ -194,7 +190,7 @@ describe('policies over HTTP', () => {
     ]);
   });
 
-  it('policies.deleteVersions 200 and 404: all versions', async () => {
+  it('policies.deleteVersions 200, policies.deleteVersions 404, policies.versions 200: all versions', async () => {
     await create('whole');
     await server.manage('POST', '/policies/name/whole/versions', {});
     expect(await server.manage('DELETE', '/policies/name/whole/all-versions')).toEqual([
@@ -223,7 +219,7 @@ describe('policies over HTTP', () => {
     expect(answers).toEqual(answers.map(() => [400, { detail }]));
   });
 
-  it('policies.guardrails 200, policies.info 200 and 404, policies.names 200, policies.templates 200', async () => {
+  it('policies.guardrails 200, policies.info 200, policies.info 404, policies.names 200, policies.templates 200', async () => {
     const id = await create('child', { inherit: 'filed', guardrails_add: ['two'] });
     expect(await server.manage('GET', `/policies/${id}/resolved-guardrails`)).toEqual([
       200,
@@ -293,7 +289,7 @@ describe('policies over HTTP', () => {
     ]);
   });
 
-  it('policies.resolve 200: what applies to a call', async () => {
+  it('policies.resolve 200, policies.resolve 422: what applies to a call', async () => {
     expect(await server.manage('POST', '/policies/resolve', {})).toEqual([
       200,
       { effective_guardrails: [], matched_policies: [] },
@@ -335,127 +331,5 @@ describe('policies over HTTP', () => {
         totalUntrackedUsageUnits: {},
       },
     ]);
-  });
-});
-
-describe('attachments over HTTP', () => {
-  const attachment = (members: Json): Json => ({
-    attachment_id: ID,
-    scope: null,
-    teams: [],
-    keys: [],
-    models: [],
-    tags: [],
-    priority: null,
-    default: false,
-    created_at: TIME,
-    updated_at: TIME,
-    created_by: 'default_user_id',
-    updated_by: 'default_user_id',
-    definition_location: 'db',
-    ...members,
-  });
-
-  it('policyAttachments.create 200, get 200, list 200, delete 200 and 404: in force while it exists', async () => {
-    await create('everywhere', { guardrails_add: ['two'] });
-    const made = attachment({ policy_name: 'everywhere', scope: '*' });
-    const [status, body] = await server.manage('POST', '/policies/attachments', {
-      policy_name: 'everywhere',
-      scope: '*',
-    });
-    expect([status, body]).toEqual([200, made]);
-    const id = String((body as Json)['attachment_id']);
-    expect(await server.blockedWords(['one', 'two'])).toEqual(['two']);
-    expect(await server.manage('GET', `/policies/attachments/${id}`)).toEqual([200, body]);
-    const filed = attachment({
-      attachment_id: 'config-attachment-0',
-      policy_name: 'filed',
-      teams: ['nobody'],
-      created_at: null,
-      updated_at: null,
-      created_by: null,
-      updated_by: null,
-      definition_location: 'config',
-    });
-    expect(await server.manage('GET', '/policies/attachments/list')).toEqual([
-      200,
-      { attachments: [filed, body], total_count: 2 },
-    ]);
-    expect(await server.manage('DELETE', `/policies/attachments/${id}`)).toEqual([
-      200,
-      { message: `Attachment ${id} deleted successfully` },
-    ]);
-    const gone = [404, { detail: `Attachment with ID ${id} not found` }];
-    expect(await server.manage('DELETE', `/policies/attachments/${id}`)).toEqual(gone);
-    expect(await server.manage('GET', `/policies/attachments/${id}`)).toEqual(gone);
-    expect(await server.blockedWords(['one', 'two'])).toEqual([]);
-  });
-
-  it('policyAttachments.create 400, 404 and 422', async () => {
-    const attach = (members: Json) =>
-      server.manage('POST', '/policies/attachments', { policy_name: 'filed', ...members });
-    expect(await attach({ policy_name: 'nope', scope: '*' })).toEqual([
-      404,
-      { detail: "Policy 'nope' not found. Create the policy first." },
-    ]);
-    expect(await attach({})).toEqual([
-      400,
-      { detail: "An attachment needs scope '*', default, or at least one of teams, keys, models and tags" },
-    ]);
-    expect(await attach({ scope: 'team' })).toEqual([400, { detail: "scope must be '*', or absent" }]);
-    expect(await attach({ scope: '*', teams: ['a'] })).toEqual([
-      400,
-      { detail: "scope '*' applies to every call: leave out scope, or teams, keys, models and tags" },
-    ]);
-    expect(await server.manage('POST', '/policies/attachments', {})).toEqual(missing('policy_name'));
-  });
-
-  it('policyAttachments.delete 400: of the file', async () => {
-    expect(await server.manage('DELETE', '/policies/attachments/config-attachment-0')).toEqual([
-      400,
-      {
-        detail: "Attachment 'config-attachment-0' is defined in the configuration file and can only be changed there",
-      },
-    ]);
-  });
-});
-
-const ROUTES: readonly (readonly [name: string, method: string, path: string, body?: object])[] = [
-  ['policies.list', 'GET', '/policies/list'],
-  ['policies.names', 'GET', '/policy/list'],
-  ['policies.templates', 'GET', '/policy/templates'],
-  ['policies.info', 'GET', '/policy/info/filed'],
-  ['policies.check', 'POST', '/policy/validate', { policies: {} }],
-  ['policies.use', 'GET', '/policies/usage/overview'],
-  ['policies.create', 'POST', '/policies', { policy_name: 'x' }],
-  ['policies.resolve', 'POST', '/policies/resolve', {}],
-  ['policies.versions', 'GET', '/policies/name/filed/versions'],
-  ['policies.createVersion', 'POST', '/policies/name/filed/versions', {}],
-  ['policies.deleteVersions', 'DELETE', '/policies/name/filed/all-versions'],
-  ['policies.setStatus', 'PUT', '/policies/filed/status', { version_status: 'draft' }],
-  ['policies.guardrails', 'GET', '/policies/filed/resolved-guardrails'],
-  ['policies.get', 'GET', '/policies/filed'],
-  ['policies.update', 'PUT', '/policies/filed', {}],
-  ['policies.delete', 'DELETE', '/policies/filed'],
-  ['policyAttachments.list', 'GET', '/policies/attachments/list'],
-  ['policyAttachments.create', 'POST', '/policies/attachments', { policy_name: 'filed', scope: '*' }],
-  ['policyAttachments.get', 'GET', '/policies/attachments/config-attachment-0'],
-  ['policyAttachments.delete', 'DELETE', '/policies/attachments/config-attachment-0'],
-];
-
-describe('credentials of policies', () => {
-  for (const [name, method, path, body] of ROUTES)
-    it(`${name} 401 and 403: without a key, and with a key of no administrator`, async () => {
-      expect(await server.manage(method, path, body, null)).toEqual([401, NO_KEY]);
-      expect([401, 403]).toContain(await notAdmin(method, path, body));
-    });
-
-  it('calls of such keys are checked all the same', async () => {
-    const { status } = await server.ask(
-      CHAT,
-      { model: 'chat', messages: [{ role: 'user', content: 'a one-word' }], policies: ['filed'] },
-      { authorization: `Bearer ${userKey}` },
-    );
-    expect(status).toBe(400);
   });
 });

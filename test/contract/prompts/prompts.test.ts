@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Json, NO_KEY, type PolicyServer, startPolicies } from '../policies/policy-server.ts';
+import { type Json, NO_KEY, type PolicyServer, startPolicies, VIEWER_REFUSED } from '../policies/policy-server.ts';
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
 const CONTENT = '---\nmodel: chat\n---\nUser: hi {{name}}';
@@ -51,7 +51,7 @@ const missing = (...names: readonly string[]) => [
 ];
 
 describe('prompts over HTTP', () => {
-  it('prompts.create 200, prompts.replace 200, prompts.update 200, prompts.get 200, prompts.versions 200, prompts.delete 200 and 404', async () => {
+  it('prompts.create 200, prompts.replace 200, prompts.update 200, prompts.get 200, prompts.versions 200, prompts.delete 200, prompts.delete 404, prompts.replace 404, prompts.update 404, prompts.versions 404', async () => {
     expect(await server.manage('POST', '/prompts', draft('pr'))).toEqual([200, row('pr', 1)]);
     expect(await server.manage('POST', '/prompts', draft('pr'))).toEqual([200, row('pr', 2)]);
     expect(await server.manage('PUT', '/prompts/pr', draft('pr'))).toEqual([200, row('pr', 3)]);
@@ -153,7 +153,7 @@ describe('prompts over HTTP', () => {
     expect([status, body]).toEqual(missing('dotprompt_content'));
   });
 
-  it('prompts.test 200 and 400: a streamed chat with the rendered template', async () => {
+  it('prompts.test 200, prompts.test 400: a streamed chat with the rendered template', async () => {
     const tested = await server.ask('/prompts/test', { dotprompt_content: CONTENT, prompt_variables: { name: 'Bo' } });
     expect(tested.status).toBe(200);
     expect(tested.headers['content-type']).toContain('text/event-stream');
@@ -175,14 +175,29 @@ const ROUTES: readonly (readonly [name: string, method: string, path: string, bo
   ['prompts.delete', 'DELETE', '/prompts/filed'],
 ];
 
-describe('credentials of prompts', () => {
-  for (const [name, method, path, body] of ROUTES)
-    it(`${name} 401 and 403: without a key, and with a key of no administrator`, async () => {
-      expect(await server.manage(method, path, body, null)).toEqual([401, NO_KEY]);
-      expect([401, 403]).toContain((await server.manage(method, path, body, userKey))[0]);
-    });
+/** Names of the rows that change something. */
+const CHANGING: ReadonlySet<string> = new Set([
+  'prompts.create',
+  'prompts.replace',
+  'prompts.update',
+  'prompts.delete',
+]);
 
-  it('prompts.list 401 and 200, prompts.test 401: every key, for the prompts that it lists', async () => {
+describe('credentials of prompts', () => {
+  it('prompts.create 401, prompts.versions 401, prompts.get 401, prompts.replace 401, prompts.update 401, prompts.delete 401: without a key', async () => {
+    for (const [, method, path, body] of ROUTES) {
+      expect(await server.manage(method, path, body, null)).toEqual([401, NO_KEY]);
+      expect((await server.manage(method, path, body, userKey))[0]).toBe(401);
+    }
+  });
+
+  it('prompts.create 403, prompts.replace 403, prompts.update 403, prompts.delete 403: a read-only administrator', async () => {
+    const viewerKey = await server.viewerKey();
+    for (const [name, method, path, body] of ROUTES)
+      if (CHANGING.has(name)) expect(await server.manage(method, path, body, viewerKey)).toEqual([403, VIEWER_REFUSED]);
+  });
+
+  it('prompts.list 401, prompts.list 200, prompts.test 401: every key, for the prompts that it lists', async () => {
     expect(await server.manage('GET', '/prompts/list', undefined, null)).toEqual([401, NO_KEY]);
     expect(await server.manage('GET', '/prompts/list', undefined, userKey)).toEqual([200, { prompts: [] }]);
     const [, made] = await server.manage('POST', '/key/generate', { prompts: ['filed'] });

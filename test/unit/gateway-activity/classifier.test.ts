@@ -135,6 +135,7 @@ const OTHER_UPSTREAM_CALLS: ReadonlySet<string> = new Set([
   'providerStores.update',
   'storeFiles.create',
   'storeFiles.update',
+  'prompts.test',
 ]);
 
 /** All POST requests below the path of a provider are counted as `llm`. */

@@ -1,7 +1,7 @@
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Provider } from '../../domain/chat/provider.ts';
-import type { OpenCall } from '../calls/call.ts';
-import { mockOf, type Route } from './route.ts';
+import type { OpenCall } from './call.ts';
+import { mockOf, type Route } from '../routing/route.ts';
 
 /** The mock deployment for a request that a guardrail answers; null for other requests. The call moves there. */
 export function mockedRoute(
