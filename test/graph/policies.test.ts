@@ -132,7 +132,9 @@ describe('policies in the graph', () => {
       code: 'INVALID_INPUT',
     });
     const refused = await ask('{ policies { totalCount } }', undefined, userKey);
-    expect(refused).toMatchObject({ errors: [{ message: expect.stringContaining('proxy admin') as string }] });
+    expect(refused).toMatchObject({
+      errors: [{ message: 'The key lacks the right. Allowed: Proxy administrators with full or read-only access.' }],
+    });
   });
 });
 

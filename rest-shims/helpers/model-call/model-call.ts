@@ -210,7 +210,7 @@ const DROPPED = new HeaderName('x-gateway-dropped-params');
 
 /** Headers of the answer of a model call: call id, deployment, retries, cost, limits, and those of the upstream. */
 export function callHeaders(call: GatewayCall, scope: Scope): HeaderLines {
-  const { deployment, exchange, tries, guardrails = [], policies = [] } = call;
+  const { deployment, exchange, tries, guardrails = [], policies } = call;
   const cost = call.cost();
   const head = new HeaderLines()
     .add(CALL_ID, call.callId)
@@ -220,7 +220,7 @@ export function callHeaders(call: GatewayCall, scope: Scope): HeaderLines {
   addDeployment(head, deployment, seesApiBase(scope));
   head.add(RETRIES, String(tries.retries)).add(FALLBACKS, String(tries.fallbacks));
   if (guardrails.length > 0) head.addText(GUARDRAILS, guardrails.join(','));
-  if (policies.length > 0)
+  if (policies !== undefined && policies.length > 0)
     head.addText(POLICIES, policyNames(policies)).addText(POLICY_SOURCES, policySources(policies));
   if (tries.maxRetries !== null) head.add(MAX_RETRIES, String(tries.maxRetries));
   if (tries.maxFallbacks !== null) head.add(MAX_FALLBACKS, String(tries.maxFallbacks));

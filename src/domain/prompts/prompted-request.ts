@@ -33,22 +33,17 @@ function systemWith(texts: readonly RenderedMessage[], system: unknown): unknown
 
 /** Members with the messages of a template before those of the request; null for other dialects. */
 function withMessages({ endpoint, body }: ModelRequest, messages: readonly RenderedMessage[]): JsonObject | null {
-  switch (endpoint.dialect) {
-    case 'chat-completions':
-      return { messages: [...messages, ...listIn(body['messages'])] };
-    case 'messages': {
-      const others = messages.filter((one) => !isSystem(one));
-      const system = systemWith(messages.filter(isSystem), body['system'] ?? undefined);
-      return { messages: [...others, ...listIn(body['messages'])], ...(system === undefined ? {} : { system }) };
-    }
-    case 'responses': {
-      const input = body['input'];
-      const own = typeof input === 'string' ? [{ role: 'user', content: input }] : listIn(input);
-      return { input: [...messages, ...own] };
-    }
-    default:
-      return null;
+  const { dialect } = endpoint;
+  if (dialect === 'chat-completions') return { messages: [...messages, ...listIn(body['messages'])] };
+  if (dialect === 'messages') {
+    const others = messages.filter((one) => !isSystem(one));
+    const system = systemWith(messages.filter(isSystem), body['system'] ?? undefined);
+    return { messages: [...others, ...listIn(body['messages'])], ...(system === undefined ? {} : { system }) };
   }
+  if (dialect !== 'responses') return null;
+  const { input } = body;
+  const own = typeof input === 'string' ? [{ role: 'user', content: input }] : listIn(input);
+  return { input: [...messages, ...own] };
 }
 
 /** Settings of the front matter that the request does not set. */

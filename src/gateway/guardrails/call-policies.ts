@@ -40,8 +40,9 @@ const factsOf = ({ caller, model, labels }: PolicySelection): CallFacts => ({
 });
 
 /**
- * The policies of a call. Throws InvalidInput for an unknown name of the request. Throws GuardrailMissing for an unknown
- * name of the key or its owners, and for a policy whose parent is missing. Otherwise the call would run unchecked.
+ * The policies of a call. Throws InvalidInput for an unknown name of the request. Throws GuardrailMissing for an
+ * unknown name of the key or its owners, and for a policy whose parent is missing. Otherwise the call would run
+ * unchecked.
  */
 export function policiesOfCall(book: PolicyBook, selection: PolicySelection): readonly MatchedPolicy[] {
   const { caller, policies = [] } = selection;

@@ -5,7 +5,7 @@ import type { ParsedPrompt } from '../../domain/prompts/prompt.ts';
 import { MAX_TEMPLATE_CHARACTERS, sectionsOf } from '../../domain/prompts/template.ts';
 
 /** The front matter between two lines of dashes, and the rest. */
-const FRONT_MATTER = /^\uFEFF?\s*---[ \t]*\r?\n([\s\S]*?)(?:^|\n)---[ \t]*(?:\r?\n|$)([\s\S]*)$/;
+const FRONT_MATTER = /^\uFEFF?\s*---[ \t]*\r?\n([\s\S]*?)(?<=\n)---[ \t]*(?:\r?\n|$)([\s\S]*)$/;
 
 function metadataOf(text: string): JsonObject {
   let value: unknown;
