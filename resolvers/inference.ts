@@ -4,11 +4,12 @@ import type { GatewayCall, TokenCount } from '../src/gateway/gateway.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { InferencePlatform } from './operation/platform.ts';
+import { withPrompt } from './operation/prompted.ts';
 import type { Scope } from './operation/scope.ts';
 
 /**
- * Sends a request in the dialect of its endpoint. Throws TooLarge for a file above the limit, and what the gateway
- * throws.
+ * Sends a request in the dialect of its endpoint, with the prompt that it names. Throws TooLarge for a file above the
+ * limit, InvalidInput for a wrong prompt, and what the gateway throws.
  */
 export const callModel = operation({
   name: 'callModel',
@@ -17,7 +18,7 @@ export const callModel = operation({
     const { gateway, fileLimits } = scope.platform;
     for (const { filename, bodyStart, bodyEnd } of request.form?.parts ?? [])
       if (filename !== null) assertFits(bodyEnd - bodyStart, fileLimits.file);
-    return gateway.call(callerOf(scope), request, scope.signal);
+    return gateway.call(callerOf(scope), withPrompt(scope, request), scope.signal);
   },
 });
 
@@ -26,5 +27,5 @@ export const countTokens = operation({
   name: 'countTokens',
   access: anyKey,
   run: (scope: Scope<InferencePlatform>, request: ModelRequest): Promise<TokenCount> =>
-    scope.platform.gateway.countTokens(callerOf(scope), request, scope.signal),
+    scope.platform.gateway.countTokens(callerOf(scope), withPrompt(scope, request), scope.signal),
 });

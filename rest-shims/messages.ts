@@ -2,7 +2,7 @@ import { orForwarded } from './helpers/model-call/forwarded-providers.ts';
 import { countTokens } from '../resolvers/inference.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { DomainError, NotFound } from '../src/domain/errors.ts';
-import { assertValidRequest, invalidType } from '../src/domain/inference/request-validation.ts';
+import { assertValidRequest, invalidType, withPromptMembers } from '../src/domain/inference/request-validation.ts';
 import { COUNT_TOKENS, type Endpoint, MESSAGES } from '../src/domain/inference/endpoint.ts';
 import { PING } from '../src/wire/messages/write-answer.ts';
 import { countSource } from './helpers/model-call/count-source.ts';
@@ -34,7 +34,8 @@ function readMessage(request: HttpRequest): ModelRequest {
 }
 
 function readRequest(endpoint: Endpoint, request: HttpRequest): ModelRequest {
-  const { fields, unread } = parseLazily(request, {});
+  const { fields: parsed, unread } = parseLazily(request, {});
+  const fields = withPromptMembers(parsed, endpoint, unread);
   assertValidRequest(fields, endpoint, unread);
   const stream = (endpoint.streams ? fields['stream'] : null) ?? false;
   if (typeof stream !== 'boolean') throw invalidType('stream', 'a boolean', endpoint);

@@ -17,6 +17,8 @@ import { composeGuardrails } from './startup/compose-guardrails.ts';
 import { composeResponseCache } from './startup/compose-response-cache.ts';
 import { composeSearchTools } from './startup/compose-search-tools.ts';
 import { composeVectorStores } from './startup/compose-vector-stores.ts';
+import { composePolicies } from './startup/compose-policies.ts';
+import { composePrompts } from './startup/compose-prompts.ts';
 import { composeMcpServers } from './startup/compose-mcp-servers.ts';
 import { composeKeys, composeSales } from './startup/compose-keys.ts';
 import { composePlatform } from './startup/compose-platform.ts';
@@ -133,6 +135,8 @@ async function composeParts({ context, stores, configuration, exports, changes, 
   const a2aAgents = await composeA2aAgents(context, stores);
   const vectorStores = await composeVectorStores(context, stores);
   const searchTools = await composeSearchTools(context, stores);
+  const policies = await composePolicies(context, stores);
+  const prompts = await composePrompts(context, stores);
   const mcpServers = await composeMcpServers(context, stores);
   const recording = composeRecords(context, { stores, bus, http });
   const { countedBudgets, earlierSpend, records } = recording;
@@ -140,7 +144,7 @@ async function composeParts({ context, stores, configuration, exports, changes, 
   const sales = composeSales(context, { stores, keyRing: keys.keyRing });
   const limits = await composeAdmission(context, { stores, records });
   const responseCache = composeResponseCache(context, configuration);
-  const owned = { guardrails, a2aAgents, mcpServers, searchTools, vectorStores, responseCache };
+  const owned = { guardrails, policies, prompts, a2aAgents, mcpServers, searchTools, vectorStores, responseCache };
   const shared = { stores, configuration, http, bus, catalog, ...owned, ...models, ...recording, ...limits };
   const engine = composeGateway(context, { ...shared, keyOf: keys.keyOf });
   const connections = composeConnections(context);

@@ -7,6 +7,8 @@ import { refreshA2aAgents } from '../resolvers/a2a-agents.ts';
 import { refreshGuardrails } from '../resolvers/guardrails.ts';
 import { refreshSearchTools } from '../resolvers/search-tools.ts';
 import { refreshVectorStores } from '../resolvers/vector-stores.ts';
+import { refreshPolicies } from '../resolvers/policies.ts';
+import { refreshPrompts } from '../resolvers/prompts.ts';
 import { refreshMcpServers } from '../resolvers/mcp-servers.ts';
 import { refreshEndpoints } from '../resolvers/pass-through-endpoints.ts';
 import { classifyNewTraces } from '../resolvers/lens-classification.ts';
@@ -119,6 +121,8 @@ function systemTasks(settings: StartContext['settings'], alone: boolean): readon
     { name: 'guardrail-refresh', seconds: rowsSeconds, operation: refreshGuardrails },
     { name: 'vector-store-refresh', seconds: rowsSeconds, operation: refreshVectorStores },
     { name: 'search-tool-refresh', seconds: rowsSeconds, operation: refreshSearchTools },
+    { name: 'policy-refresh', seconds: rowsSeconds, operation: refreshPolicies },
+    { name: 'prompt-refresh', seconds: rowsSeconds, operation: refreshPrompts },
     { name: 'mcp-server-refresh', seconds: rowsSeconds, operation: refreshMcpServers },
     { name: 'settings-refresh', seconds: alone ? ALONE_SECONDS : SETTINGS_SECONDS, operation: refreshSettings },
     { name: 'decision-outcomes', seconds: OUTCOMES_SECONDS, operation: refreshCalibrations },

@@ -36,6 +36,7 @@ import type {
 } from '../../src/gateway/gateway.ts';
 import type { KeyRing } from '../../src/gateway/keys/key-ring.ts';
 import type { CredentialRing } from '../../src/gateway/keys/credential-ring.ts';
+import type { PromptedPlatform } from './prompt-platform.ts';
 import type { KeyStores, Stores } from './stores.ts';
 
 /*
@@ -173,7 +174,7 @@ export interface GatewayActivityPlatform {
 }
 
 /** Model calls. */
-export interface InferencePlatform {
+export interface InferencePlatform extends PromptedPlatform {
   readonly gateway: Gateway & PreviewGateway & TokenGateway;
   readonly fileLimits: FileLimits;
 }
@@ -216,7 +217,7 @@ export interface ObjectPlatform {
 }
 
 /** Responses, stored here or by an upstream. */
-export interface ResponsePlatform {
+export interface ResponsePlatform extends PromptedPlatform {
   readonly stores: Pick<Stores, 'responses'>;
   readonly gateway: Gateway & ObjectGateway;
   readonly responses: {

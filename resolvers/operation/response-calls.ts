@@ -9,6 +9,7 @@ import type { GatewayCall } from '../../src/gateway/gateway.ts';
 import { callerOf } from './operation.ts';
 import { resolveReferences, noPrevious } from './response-context.ts';
 import type { ResponsePlatform } from './platform.ts';
+import { withPrompt } from './prompted.ts';
 import type { Scope } from './scope.ts';
 
 /**
@@ -37,7 +38,7 @@ export async function askWithItems(
     readonly from?: string | null;
   },
 ): Promise<{ readonly call: GatewayCall; readonly items: readonly ResponseItem[] }> {
-  const resolved = await resolveReferences(scope, withUpstreamPrevious(scope, request));
+  const resolved = await resolveReferences(scope, withUpstreamPrevious(scope, withPrompt(scope, request)));
   const { items, previousId } = resolved;
   const answerIds = followUpOf(scope, from ?? previousId);
   const isStored =

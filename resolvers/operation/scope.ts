@@ -45,6 +45,8 @@ import type { MemoryPlatform } from './memory-platform.ts';
 import type { SearchPlatform } from './search-platform.ts';
 import type { SignInPlatform } from './sign-in-platform.ts';
 import type { RagPlatform } from './vector-store-platform.ts';
+import type { PolicyPlatform } from './policy-platform.ts';
+import type { PromptPlatform } from './prompt-platform.ts';
 import type { Stores } from './stores.ts';
 
 /** All slices together. Its objects live as long as the process. Transports pass it to operations. */
@@ -75,6 +77,8 @@ export interface Platform
     A2aPlatform,
     GuardrailPlatform,
     PassThroughPlatform,
+    PolicyPlatform,
+    PromptPlatform,
     RagPlatform,
     RealtimePlatform,
     ResponsePlatform,
@@ -93,6 +97,8 @@ export interface Platform
   readonly deployments: DeploymentPlatform['deployments'];
   readonly fallbacks: FallbackPlatform['fallbacks'];
   readonly guardrails: GuardrailPlatform['guardrails'];
+  readonly activeGuardrails: GuardrailPlatform['activeGuardrails'];
+  readonly prompts: PromptPlatform['prompts'];
   readonly passThrough: PassThroughPlatform['passThrough'];
   readonly accounts: PassThroughPlatform['accounts'];
   readonly credentials: StoredDeploymentPlatform['credentials'];

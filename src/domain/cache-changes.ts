@@ -22,6 +22,8 @@ export const CHANGE_KINDS = [
   'settings',
   'endpoints',
   'guardrails',
+  'policies',
+  'prompts',
   'a2aAgents',
   'vectorStores',
   'searchTools',

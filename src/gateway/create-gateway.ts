@@ -17,7 +17,6 @@ import type { McpUpstream } from '../domain/mcp/mcp-upstream.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
 import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../domain/settings/cost-adjustments.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
-import type { ActiveGuardrails } from '../domain/guardrails/guardrail.ts';
 import type { AnswerCache } from '../domain/response-cache/response-cache.ts';
 import type { BudgetAlerts } from './admission/budget-alerts.ts';
 import { createBatchReserver } from './admission/batch-limits.ts';
@@ -55,13 +54,14 @@ import { createPricer, isFreeOfCharge } from './accounting/price.ts';
 import { createPreviewGateway } from './calls/preview.ts';
 import { createProbing } from './calls/probing.ts';
 import { createRetrying } from './calls/retrying.ts';
-import { createGuardOf, createGuards } from './guardrails/guarding.ts';
+import { createGuardOf, createGuards, guardFacts, type GuardOptions } from './guardrails/guarding.ts';
+import { mockedRoute } from './calls/mocked-route.ts';
 import { sendGuarded } from './guardrails/guarded-call.ts';
 import { createLiveRouter, mockOf, namedIn, type Route, unknownModel } from './routing/route.ts';
 import { createTokenGateway } from './calls/token-count.ts';
 
 /** Ports and settings of the gateway. */
-export interface GatewayOptions {
+export interface GatewayOptions extends GuardOptions {
   readonly deployments: DeploymentSource;
   readonly providers: readonly Provider[];
   /** Sends the requests of pass-through paths. */
@@ -114,8 +114,6 @@ export interface GatewayOptions {
   readonly random: () => number;
   /** Receives the results of probes that were sent; none when absent. */
   readonly keepHealthCheck?: (check: HealthCheck) => void;
-  /** Guardrails of calls; none when absent. */
-  readonly guardrails?: ActiveGuardrails;
   /** Cache of answers; none when absent. */
   readonly answerCache?: AnswerCache;
 }
@@ -274,7 +272,7 @@ export function createGateway(
     return withBudgetFallback(budgets, key, first, (model) => requestForModel(caller, original, model));
   }
 
-  const guards = options.guardrails === undefined ? null : createGuards(options.guardrails, options.clock);
+  const guards = createGuards(options);
   const guardOf = createGuardOf(guards, () => deployments.current());
   // The calls that are opened below have a `ModelRequest`. `RecordedRequest` names only its recorded members.
   const abortedUsage: Parameters<typeof openCall>[1]['abortedUsage'] = (request, counted) =>
@@ -332,13 +330,16 @@ export function createGateway(
         return await sendGuarded(guard, call, {
           request,
           signal,
-          send: (guarded, checked) => send(guarded, caller, { key: caller.key, route: reserved, ...checked }),
+          send(guarded, checked) {
+            const to = mockedRoute(guarded, checked.request, route, options) ?? reserved;
+            return send(guarded, caller, { key: caller.key, route: to, ...checked });
+          },
         });
       } catch (failure) {
         attachFailedCall(failure, {
           callId: call.callId,
           timeoutSeconds: deployment.timeoutSeconds,
-          ...(guard === null || guard.applied.length === 0 ? {} : { guardrails: guard.applied }),
+          ...guardFacts(guard),
         });
         call.failed(failure);
         throw failure;

@@ -1,3 +1,4 @@
+import type { AppliedPolicy } from '../domain/chat/failed-call.ts';
 import type { RateStanding } from '../domain/admission/rate-limits.ts';
 import type { CallRecord } from '../domain/calls/call-record.ts';
 import type { ByteStream } from '../domain/bytes.ts';
@@ -48,6 +49,8 @@ export interface GatewayCall {
   readonly spanId: string;
   /** Names of the guardrails that apply to the call; absent for a call without guardrails. */
   readonly guardrails?: readonly string[] | undefined;
+  /** Policies that apply to the call; absent where the call has no guardrails. */
+  readonly policies?: readonly AppliedPolicy[] | undefined;
   /** Body of the request after guardrails edited it; absent where they did not. */
   readonly editedBody?: ModelRequest['body'] | undefined;
   /**
@@ -84,8 +87,10 @@ export interface DecisionRecord {
   readonly input: unknown;
 }
 
-/** Edits of a call by its guardrails. */
+/** Policies of a call, and the edits by its guardrails. */
 export interface GuardrailEdits {
+  /** Policies that apply to the call; none when absent. */
+  readonly policies?: readonly AppliedPolicy[];
   /** Body of the request; absent where it was not edited. */
   readonly body?: ModelRequest['body'];
   /** The decision that the answer expresses; absent for other calls. */

@@ -56,6 +56,9 @@ import { searchRoutes } from '../../rest-shims/search.ts';
 import { searchToolRoutes } from '../../rest-shims/search-tools.ts';
 import { vectorStoreCallRoutes } from '../../rest-shims/vector-store-calls.ts';
 import { vectorStoreRoutes } from '../../rest-shims/vector-stores.ts';
+import { policyRoutes } from '../../rest-shims/policies.ts';
+import { policyAttachmentRoutes } from '../../rest-shims/policy-attachments.ts';
+import { promptRoutes } from '../../rest-shims/prompts.ts';
 import { mcpServerRoutes } from '../../rest-shims/mcp-servers.ts';
 import { mcpToolsetRoutes } from '../../rest-shims/mcp-toolsets.ts';
 import { mcpToolRoutes } from '../../rest-shims/mcp-tools.ts';
@@ -126,6 +129,9 @@ export function restRoutes(): readonly RouteRow[] {
     ...mcpToolRoutes,
     ...guardrailUseRoutes,
     ...vectorStoreRoutes,
+    ...policyAttachmentRoutes,
+    ...policyRoutes,
+    ...promptRoutes,
     ...vectorStoreCallRoutes,
     ...videoRoutes,
     ...memoryRoutes,

@@ -13,6 +13,8 @@ import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { McpServers } from '../domain/mcp-servers/mcp-server.ts';
 import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
 import type { SearchTools } from '../domain/search-tools/search-tool.ts';
+import type { Policies } from '../domain/policies/policies.ts';
+import type { Prompts } from '../domain/prompts/prompt.ts';
 import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
 import { withChangeListener } from '../domain/row-store.ts';
 import type { CatalogKeyRing } from '../gateway/keys/catalog-key-ring.ts';
@@ -68,6 +70,9 @@ function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores
     guardrails: withChangeListener(guardrails, announcing('guardrails')),
     mcpServers: withChangeListener(stores.mcpServers, announcing('mcpServers')),
     passThrough: withChangeListener(passThrough, announcing('endpoints')),
+    policies: withChangeListener(stores.policies, announcing('policies')),
+    policyAttachments: withChangeListener(stores.policyAttachments, announcing('policies')),
+    prompts: withChangeListener(stores.prompts, announcing('prompts')),
     settings: {
       ...settings,
       async change(section, change, about) {
@@ -121,6 +126,8 @@ interface Caches {
   readonly configuration: Pick<RunningConfiguration, 'refresh'>;
   readonly passThrough: Pick<PassThroughEndpoints, 'refresh'>;
   readonly guardrails: Pick<Guardrails, 'refresh'>;
+  readonly policies: Pick<Policies, 'refresh'>;
+  readonly prompts: Pick<Prompts, 'refresh'>;
   readonly a2aAgents: Pick<A2aAgents, 'refresh'>;
   readonly vectorStores: Pick<VectorStores, 'refresh'>;
   readonly searchTools: Pick<SearchTools, 'refresh'>;
@@ -142,6 +149,8 @@ export const changeListenerOf =
     if (changed.has('settings')) refreshCache(caches.configuration);
     if (changed.has('endpoints')) refreshCache(caches.passThrough);
     if (changed.has('guardrails')) refreshCache(caches.guardrails);
+    if (changed.has('policies')) refreshCache(caches.policies);
+    if (changed.has('prompts')) refreshCache(caches.prompts);
     if (changed.has('a2aAgents')) refreshCache(caches.a2aAgents);
     if (changed.has('vectorStores')) refreshCache(caches.vectorStores);
     if (changed.has('searchTools')) refreshCache(caches.searchTools);

@@ -7,6 +7,7 @@ import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { McpServers } from '../domain/mcp-servers/mcp-server.ts';
 import type { AnswerCache } from '../domain/response-cache/response-cache.ts';
+import type { Policies } from '../domain/policies/policies.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import { createAskDecisions } from '../gateway/guardrails/guardrail-decisions.ts';
 import { createReservedCalls } from '../gateway/calls/reserved-calls.ts';
@@ -57,6 +58,7 @@ interface GatewayParts extends ReturnType<typeof composeRecords>, AdmissionParts
   readonly guardrails: Pick<Guardrails, 'definitions' | 'refuseFaulty'>;
   readonly mcpServers: Pick<McpServers, 'servers'>;
   readonly responseCache: AnswerCache;
+  readonly policies: Pick<Policies, 'book'>;
   readonly keyOf: Keys['keyOf'];
 }
 
@@ -81,6 +83,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     }),
     guardrails: activeGuardrails,
     answerCache: parts.responseCache,
+    policies: parts.policies,
     keepHealthCheck: (check) => parts.healthCheckQueue.enqueue(check),
     admission,
     labelBudgets,

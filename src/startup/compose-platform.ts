@@ -11,6 +11,8 @@ import type { ResponseCache } from '../domain/response-cache/response-cache.ts';
 import type { ProcessLoad } from '../domain/metrics.ts';
 import type { SearchTools } from '../domain/search-tools/search-tool.ts';
 import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
+import type { Policies } from '../domain/policies/policies.ts';
+import type { Prompts } from '../domain/prompts/prompt.ts';
 import { withJobUpdates } from '../domain/jobs/job-updates.ts';
 import { withChangeListener } from '../domain/row-store.ts';
 import { callbackSealer } from '../runtime/credentials/text-sealer.ts';
@@ -67,6 +69,8 @@ interface PlatformParts
   readonly vectorStores: VectorStores;
   readonly responseCache: ResponseCache;
   readonly searchTools: SearchTools;
+  readonly policies: Policies;
+  readonly prompts: Prompts;
   readonly mcpServers: McpServers;
   readonly configuration: ComposedSettings['configuration'];
   readonly exports: ExportPacker;
@@ -153,6 +157,8 @@ const modelPlatform = ({ settings, log }: StartContext, { deployments, ...parts 
   vectorStores: parts.vectorStores,
   searchTools: parts.searchTools,
   searchVendors: SEARCH_VENDORS,
+  policies: parts.policies,
+  prompts: parts.prompts,
   mcpServers: parts.mcpServers,
   mcpRegistry: settings.mcp.registry,
   isInternalAddress,

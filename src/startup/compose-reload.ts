@@ -6,6 +6,8 @@ import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { McpServers } from '../domain/mcp-servers/mcp-server.ts';
 import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
 import type { SearchTools } from '../domain/search-tools/search-tool.ts';
+import type { Policies } from '../domain/policies/policies.ts';
+import type { Prompts } from '../domain/prompts/prompt.ts';
 import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { ConfigError } from '../runtime/settings/config-fault.ts';
@@ -27,6 +29,8 @@ interface ReloadParts {
   readonly a2aAgents: Pick<A2aAgents, 'configure'>;
   readonly vectorStores: Pick<VectorStores, 'configure'>;
   readonly searchTools: Pick<SearchTools, 'configure'>;
+  readonly policies: Pick<Policies, 'configure'>;
+  readonly prompts: Pick<Prompts, 'configure'>;
   readonly mcpServers: Pick<McpServers, 'configure' | 'resolve'>;
 }
 
@@ -104,6 +108,8 @@ function apply({ settings, log }: StartContext, parts: ReloadParts, read: Reload
   parts.a2aAgents.configure(read.a2aAgents);
   parts.vectorStores.configure(read.vectorStores);
   parts.searchTools.configure(read.searchTools);
+  parts.policies.configure(read.policies);
+  parts.prompts.configure(read.prompts);
   parts.mcpServers.configure(read.mcpServers);
   configuration.declare(read.config);
   configuration.setLastReload({ at: systemClock.now(), failure: null });

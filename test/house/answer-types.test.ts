@@ -58,6 +58,7 @@ const NOT_COMPARED = [
   'messages.create',
   'metrics.read',
   'moderations.create',
+  'prompts.test',
   'rag.query',
   'rerank.create',
   'responses.cancel',

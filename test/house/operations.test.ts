@@ -64,6 +64,7 @@ const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   closeMcpSession: 'it ends the session of the caller',
   askForIde: 'a model call: the reference lets every key call models',
   callModel: 'a model call',
+  testPrompt: 'a model call',
   queryRag: 'a search and a model call',
   resolveMcpTarget: 'it reads which servers a request names',
   showMcpTools: 'it reads tools',

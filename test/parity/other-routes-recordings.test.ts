@@ -20,8 +20,6 @@ const NOT_BUILT = [
   ['authorization of MCP clients', /^\/authorize/],
   ['vector store indexes', /^\/v1\/indexes/],
   ['code of guardrails', /^\/guardrails\/test_custom_code/],
-  ['policies', /^\/(policies|policy)/],
-  ['prompts', /^\/prompts/],
   ['tools', /^\/v1\/tool/],
   ['skills', /^\/v1\/skills/],
   ['evaluations', /^\/v1\/evals/],

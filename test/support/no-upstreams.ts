@@ -2,6 +2,9 @@ import type { Platform } from '../../resolvers/operation/scope.ts';
 import type { A2aPlatform } from '../../resolvers/operation/a2a-platform.ts';
 import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
 import type { SearchTools } from '../../src/domain/search-tools/search-tool.ts';
+import type { Policies } from '../../src/domain/policies/policies.ts';
+import { createPolicyBook } from '../../src/domain/policies/policy-book.ts';
+import type { Prompts } from '../../src/domain/prompts/prompt.ts';
 import type { VectorStores } from '../../src/domain/vector-stores/vector-store.ts';
 import type { McpServers } from '../../src/domain/mcp-servers/mcp-server.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
@@ -107,9 +110,40 @@ const NO_SEARCH_TOOLS: SearchTools = {
   refresh: async () => {},
 };
 
+/** Policies of a server that has none. */
+const NO_POLICIES: Policies = {
+  list: () => [],
+  attachments: () => [],
+  book: () => createPolicyBook([], [], () => () => false),
+  bookWith: refuse,
+  add: refuse,
+  addVersion: refuse,
+  change: refuse,
+  setStatus: refuse,
+  remove: refuse,
+  attach: refuse,
+  detach: refuse,
+  configure: refuse,
+  refresh: async () => {},
+};
+
+/** Prompts of a server that has none. */
+const NO_PROMPTS: Prompts = {
+  list: () => [],
+  parse: refuse,
+  parsed: refuse,
+  add: refuse,
+  change: refuse,
+  remove: refuse,
+  configure: refuse,
+  refresh: async () => {},
+};
+
 /** Definitions of a server that has none. */
 export const NO_DEFINITIONS = {
   guardrails: NO_GUARDRAILS,
+  policies: NO_POLICIES,
+  prompts: NO_PROMPTS,
   vectorStores: NO_VECTOR_STORES,
   searchTools: NO_SEARCH_TOOLS,
   searchVendors: { all: [], find: () => null },

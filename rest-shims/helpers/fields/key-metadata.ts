@@ -47,6 +47,8 @@ export const METADATA: Readonly<Record<(typeof METADATA_MEMBERS)[number], FieldR
   allowed_vector_store_indexes: listOf<unknown>((input) => ({ value: input })),
   throttle_on_budget_exceeded: flag,
   guardrails: orNull(texts),
+  policies: orNull(texts),
+  prompts: orNull(texts),
   disable_global_guardrails: flag,
   opted_out_global_guardrails: orNull(texts),
   temp_budget_increase: number,

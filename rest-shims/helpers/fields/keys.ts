@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/domain/json-object.ts';
 import { ROLES } from '../../../src/domain/role.ts';
-import { Forbidden, InvalidInput } from '../../../src/domain/errors.ts';
+import { InvalidInput } from '../../../src/domain/errors.ts';
 import type { KeyPatch } from '../../../src/domain/keys/key-change.ts';
 import type { KeyDraft } from '../../../src/domain/keys/key-draft.ts';
 import {
@@ -106,13 +106,7 @@ const SETTINGS = {
 
 /** Members of unsupported features, with the error for each (400). */
 const UNSUPPORTED: Readonly<Record<string, string>> = {
-  prompts: 'Stored prompts are not supported here. Remove prompts from the request.',
   enable_prompt_caching: 'The gateway does not add prompt caching. Remove enable_prompt_caching from the request.',
-};
-
-/** Members of unsupported protections (403). Ignoring them would make a key appear protected. */
-const UNSUPPORTED_GUARDS: Readonly<Record<string, string>> = {
-  policies: 'Policies are not supported here. Remove policies from the request.',
 };
 
 /** Known members that are read separately: names of keys, rotation and soft budget. */
@@ -127,8 +121,6 @@ const OTHER_MEMBERS = new Set([
 ]);
 
 function assertNoUnsupported(input: JsonObject): void {
-  for (const [member, message] of Object.entries(UNSUPPORTED_GUARDS))
-    if (!isEmpty(input[member])) throw new Forbidden(message, 'feature');
   for (const [member, message] of Object.entries(UNSUPPORTED))
     if (!isEmpty(input[member])) throw new InvalidInput(message, [], { field: member });
 }
@@ -136,7 +128,7 @@ function assertNoUnsupported(input: JsonObject): void {
 /** Names of members with a value but without effect, such as `send_invite_email`. */
 export function ignoredMembers(body: Uint8Array): readonly string[] {
   const knownMembers = new Set([
-    ...Object.keys({ ...COLUMNS, ...SETTINGS, ...METADATA, ...UNSUPPORTED, ...UNSUPPORTED_GUARDS }),
+    ...Object.keys({ ...COLUMNS, ...SETTINGS, ...METADATA, ...UNSUPPORTED }),
     ...OTHER_MEMBERS,
   ]);
   return Object.entries(parseObject(body))

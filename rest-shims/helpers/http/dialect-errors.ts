@@ -16,6 +16,7 @@ import {
   UnknownModel,
   UpstreamFailed,
 } from '../../../src/domain/errors.ts';
+import { type PipelineContext, PipelineRejected } from '../../../src/domain/policies/pipeline-rejection.ts';
 
 /** Message for an unexpected error. The log has the details, by request id. */
 export const INTERNAL_MESSAGE = 'Internal server error';
@@ -31,6 +32,8 @@ export interface ProxyError {
   readonly code: string;
   /** A copy of the message, as in the reference, or the details of a guardrail. */
   readonly provider_specific_fields?: JsonObject;
+  /** Steps of the pipeline that refused the call. */
+  readonly pipeline_context?: PipelineContext;
 }
 
 const CREDENTIAL_FAULTS: Record<Unauthenticated['fault'], { type: string; param: string }> = {
@@ -61,8 +64,10 @@ export function proxyError(status: number, error: DomainError | null): ProxyErro
     };
   }
   const plain = { message: error.message, ...typeAndParam(error), code };
-  if (error instanceof Rejected)
-    return error.detail === null ? plain : { ...plain, provider_specific_fields: error.detail };
+  if (error instanceof Rejected) {
+    const rejected = error.detail === null ? plain : { ...plain, provider_specific_fields: error.detail };
+    return error instanceof PipelineRejected ? { ...rejected, pipeline_context: error.context } : rejected;
+  }
   return repeatsMessage(error) ? { ...plain, provider_specific_fields: { error: error.message } } : plain;
 }
 

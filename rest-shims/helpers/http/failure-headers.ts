@@ -6,6 +6,7 @@ import { VERSION } from '../../../src/domain/version.ts';
 import type { Surface } from '../../errors.ts';
 import { callContext } from '../model-call/model-call.ts';
 import { headerText } from './header-lines.ts';
+import { policyNames, policySources } from '../model-call/policy-headers.ts';
 import { upstreamFailureHeaders } from '../model-call/upstream-failure-headers.ts';
 import type { RouteFacts } from './route.ts';
 
@@ -32,6 +33,10 @@ export function failureHeaders(
   head['x-litellm-version'] = VERSION;
   if (call !== null) head['x-litellm-timeout'] = String(call.timeoutSeconds);
   if (call?.guardrails !== undefined) head['x-litellm-applied-guardrails'] = headerText(call.guardrails.join(','));
+  if (call?.policies !== undefined) {
+    head['x-litellm-applied-policies'] = headerText(policyNames(call.policies));
+    head['x-litellm-policy-sources'] = headerText(policySources(call.policies));
+  }
   const maxBudget = caller?.key?.maxBudget ?? null;
   if (maxBudget !== null) head['x-litellm-key-max-budget'] = usdText(maxBudget);
   const { rpmLimit, tpmLimit } = caller?.key?.settings ?? {};

@@ -3,6 +3,8 @@ import { frozenMemo } from '../../../src/domain/frozen-memo.ts';
 import { guardrailsOf } from '../../../src/domain/guardrails/request-guardrails.ts';
 import { GATEWAY_FIELDS } from '../../../src/domain/inference/gateway-fields.ts';
 import { cacheControlsOf } from '../../../src/domain/response-cache/cache-controls.ts';
+import { requestedPoliciesOf } from '../../../src/domain/policies/request-policies.ts';
+import { promptOf } from '../../../src/domain/prompts/request-prompt.ts';
 import { labelsOf } from './labels.ts';
 import { assertSupported } from './refusals.ts';
 import { retriesOf } from './retries.ts';
@@ -23,6 +25,8 @@ type CallSettings = Pick<
   | 'guardrails'
   | 'reportsGuardrails'
   | 'cache'
+  | 'policies'
+  | 'prompt'
 >;
 
 /** Body members that may contain settings of a call. */
@@ -43,8 +47,8 @@ function hasNoSettings({ headers }: Pick<HttpRequest, 'headers'>, body: Endpoint
 }
 
 /**
- * Settings of a call for the gateway: timeout, retries, labels, credentials, mock response, guardrails, cache. Throws
- * InvalidInput.
+ * Settings of a call for the gateway: timeout, retries, labels, credentials, mock response, guardrails, policies, prompt
+ * and cache. Throws InvalidInput.
  */
 export function callSettings(request: Pick<HttpRequest, 'headers'>, call: EndpointRequest): CallSettings {
   if (hasNoSettings(request, call.body)) return NO_SETTINGS;
@@ -57,5 +61,7 @@ export function callSettings(request: Pick<HttpRequest, 'headers'>, call: Endpoi
     ...mockResponseOf(call),
     ...guardrailsOf(call),
     ...cacheControlsOf(call),
+    ...requestedPoliciesOf(call),
+    ...promptOf(call),
   };
 }

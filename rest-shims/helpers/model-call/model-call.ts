@@ -4,7 +4,12 @@ import { callerId } from '../../../src/domain/calls/caller-id.ts';
 import { collect } from '../../../src/domain/bytes.ts';
 import type { ModelRequest } from '../../../src/domain/chat/chat.ts';
 import { DomainError, Unavailable, UpstreamFailed } from '../../../src/domain/errors.ts';
-import { assertValidRequest, invalidType, type RequestBody } from '../../../src/domain/inference/request-validation.ts';
+import {
+  assertValidRequest,
+  invalidType,
+  type RequestBody,
+  withPromptMembers,
+} from '../../../src/domain/inference/request-validation.ts';
 import type { Endpoint } from '../../../src/domain/inference/endpoint.ts';
 import { publicAddress } from '../../../src/domain/deployments/public-address.ts';
 import { usdText } from '../../../src/domain/money.ts';
@@ -22,6 +27,7 @@ import { HeaderLines, HeaderName, headerText, namesText } from '../http/header-l
 import type { HttpAnswer, HttpRequest } from '../http/route.ts';
 import { parseBody, parseLazily, fullyParsed, NO_OVERRIDES } from '../http/json-body.ts';
 import { callSettings, NO_SETTINGS } from './call-settings.ts';
+import { policyNames, policySources } from './policy-headers.ts';
 import { rateLimitName, addRateLimits, addKeyHeaders } from './limit-headers.ts';
 
 type GatewayCall = Awaited<ReturnType<typeof callModel>>;
@@ -52,7 +58,8 @@ export const openAiFormat = (endpoint: Endpoint): CallFormat => ({
 
 function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   const form = isSentAsForm(endpoint, request) ? parseForm(request, endpoint.path, endpoint.input.member) : null;
-  const { fields, unread } = parseRequestBody(endpoint, request, form);
+  const { fields: parsed, unread } = parseRequestBody(endpoint, request, form);
+  const fields = withPromptMembers(parsed, endpoint, unread);
   assertValidRequest(fields, endpoint, unread);
   const { stream, includeUsage } = endpoint.streams ? streamingOf(fields, endpoint) : NOT_STREAMED;
   const { callId, parent, userAgent } = callContext(request);
@@ -197,12 +204,14 @@ const MAX_RETRIES = new HeaderName('x-litellm-max-retries');
 const MAX_FALLBACKS = new HeaderName('x-litellm-max-fallbacks');
 export const GUARDRAILS = new HeaderName('x-litellm-applied-guardrails');
 const CACHE_KEY = new HeaderName('x-litellm-cache-key');
+const POLICIES = new HeaderName('x-litellm-applied-policies');
+const POLICY_SOURCES = new HeaderName('x-litellm-policy-sources');
 export const COST = new HeaderName('x-litellm-response-cost');
 const DROPPED = new HeaderName('x-gateway-dropped-params');
 
 /** Headers of the answer of a model call: call id, deployment, retries, cost, limits, and those of the upstream. */
 export function callHeaders(call: GatewayCall, scope: Scope): HeaderLines {
-  const { deployment, exchange, tries, guardrails = [] } = call;
+  const { deployment, exchange, tries, guardrails = [], policies } = call;
   const cost = call.cost();
   const head = new HeaderLines()
     .add(CALL_ID, call.callId)
@@ -212,6 +221,8 @@ export function callHeaders(call: GatewayCall, scope: Scope): HeaderLines {
   addDeployment(head, deployment, seesApiBase(scope));
   head.add(RETRIES, String(tries.retries)).add(FALLBACKS, String(tries.fallbacks));
   if (guardrails.length > 0) head.addText(GUARDRAILS, guardrails.join(','));
+  if (policies !== undefined && policies.length > 0)
+    head.addText(POLICIES, policyNames(policies)).addText(POLICY_SOURCES, policySources(policies));
   if (tries.maxRetries !== null) head.add(MAX_RETRIES, String(tries.maxRetries));
   if (tries.maxFallbacks !== null) head.add(MAX_FALLBACKS, String(tries.maxFallbacks));
   if (exchange.cacheKey !== undefined) head.addText(CACHE_KEY, exchange.cacheKey);

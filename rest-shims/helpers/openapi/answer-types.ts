@@ -15,6 +15,7 @@ import { MEMORY_ANSWERS } from './answer-types/memory.ts';
 import { SEARCH_ANSWERS } from './answer-types/search.ts';
 import { VIDEO_ANSWERS } from './answer-types/videos.ts';
 import { VECTOR_STORE_ANSWERS } from './answer-types/vector-stores.ts';
+import { POLICY_ANSWERS, POLICY_TYPES } from './answer-types/policies.ts';
 import type { JsonSchema } from '../http/schema.ts';
 import { schemaFrom } from '../http/type-notation.ts';
 
@@ -31,6 +32,7 @@ export const ANSWER_TYPES: AnswerTypes = {
   ...SEARCH_ANSWERS,
   ...VECTOR_STORE_ANSWERS,
   ...VIDEO_ANSWERS,
+  ...POLICY_ANSWERS,
   ...MCP_ANSWERS,
   ...MCP_ENDPOINT_ANSWERS,
   ...MCP_TOOL_ANSWERS,
@@ -39,7 +41,10 @@ export const ANSWER_TYPES: AnswerTypes = {
 /** Schemas of the components that answers refer to. */
 export const sharedSchemas = (): Readonly<Record<string, JsonSchema>> =>
   Object.fromEntries(
-    Object.entries({ ...OWNER_TYPES, ...MCP_TYPES, ...OTHER_TYPES }).map(([name, type]) => [name, schemaFrom(type)]),
+    Object.entries({ ...OWNER_TYPES, ...MCP_TYPES, ...POLICY_TYPES, ...OTHER_TYPES }).map(([name, type]) => [
+      name,
+      schemaFrom(type),
+    ]),
   );
 
 type Content = Readonly<Record<string, { readonly schema?: JsonSchema }>>;

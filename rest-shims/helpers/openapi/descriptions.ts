@@ -5,6 +5,7 @@ import { MEMORY_DESCRIPTIONS } from './memory-descriptions.ts';
 import { SEARCH_DESCRIPTIONS } from './search-descriptions.ts';
 import { VIDEO_DESCRIPTIONS } from './video-descriptions.ts';
 import { VECTOR_STORE_DESCRIPTIONS } from './vector-store-descriptions.ts';
+import { POLICY_DESCRIPTIONS } from './policy-descriptions.ts';
 import { GROUP_DESCRIPTIONS } from './setting-group-descriptions.ts';
 
 /** One-line descriptions of all route rows. `test/unit/http/docs-examples.test.ts` fails for a row without one. */
@@ -15,6 +16,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   ...SEARCH_DESCRIPTIONS,
   ...VECTOR_STORE_DESCRIPTIONS,
   ...VIDEO_DESCRIPTIONS,
+  ...POLICY_DESCRIPTIONS,
   ...MCP_DESCRIPTIONS,
   ...A2A_DESCRIPTIONS,
   'allowedAddresses.add': 'Add an address or a CIDR block to the allowed client addresses.',

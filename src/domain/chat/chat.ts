@@ -10,6 +10,7 @@ import type { BilledQuantity } from '../inference/billed-quantity.ts';
 import type { Retries } from '../inference/retries.ts';
 import type { Usd } from '../money.ts';
 import type { CacheControls } from '../response-cache/cache-use.ts';
+import type { PromptUse } from '../prompts/prompt.ts';
 import type { Secret } from '../secret.ts';
 import type { Usage } from './usage.ts';
 
@@ -54,6 +55,10 @@ export interface ModelRequest {
   readonly omitContent?: true;
   /** Names of guardrails that the caller requests in addition to those of its key and those of every call. */
   readonly guardrails?: readonly string[];
+  /** Names of policies that the caller requests in addition to those that apply to the call. */
+  readonly policies?: readonly string[];
+  /** The stored prompt whose messages precede those of the body; absent once they do. */
+  readonly prompt?: PromptUse;
   /** An answer that is not streamed lists the guardrails that ran. */
   readonly reportsGuardrails?: true;
   /** The sender reads `deltas()` of the answer, not its `bytes`. */
@@ -64,6 +69,8 @@ export interface ModelRequest {
   readonly cache?: CacheControls;
   /** Mock answer; no upstream is called. */
   readonly mockResponse?: string;
+  /** Why a mock answer ends; as a complete answer when absent. */
+  readonly mockFinish?: 'content_filter';
   /** Timeout of the answer's head, in seconds; the deployment's when absent. */
   readonly timeoutSeconds?: number;
   /** Maximum length of `Outcome.text`, in characters. When absent, the outcome keeps no text. */

@@ -1,3 +1,9 @@
+/** A policy that applies to a call, and why, such as `team:sales`. */
+export interface AppliedPolicy {
+  readonly name: string;
+  readonly via: string;
+}
+
 /** Facts of a failed call that its caller may see. */
 export interface FailedCall {
   readonly callId: string;
@@ -5,6 +11,8 @@ export interface FailedCall {
   readonly timeoutSeconds: number;
   /** Names of the guardrails of the call; absent when it has none. */
   readonly guardrails?: readonly string[];
+  /** Policies of the call; absent when it has none. */
+  readonly policies?: readonly AppliedPolicy[];
 }
 
 const calls = new WeakMap<object, FailedCall>();

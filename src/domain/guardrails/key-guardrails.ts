@@ -45,7 +45,7 @@ function lacksRight({ guardrails, guardrails_modify: modify }: Metadata): boolea
 }
 
 /** Members of a request, or of its metadata, that change guardrails. */
-const REQUEST_MEMBERS: readonly string[] = [...GUARDRAIL_MEMBERS, 'disable_global_guardrail'];
+const REQUEST_MEMBERS: readonly string[] = [...GUARDRAIL_MEMBERS, 'disable_global_guardrail', 'policies'];
 
 /** The metadata of a request, which may be JSON text. */
 function metadataIn(value: unknown): Metadata | null {

@@ -4,11 +4,17 @@ import type { Caller } from '../caller.ts';
 import { type ActiveGuardrail, isVisibleTo } from './guardrail.ts';
 import type { CallerGuardrails } from './key-guardrails.ts';
 
-/** Whether a key, its team or its project names guardrails. Allocates nothing, because it runs for every call. */
+/**
+ * Whether a key, its team or its project names guardrails or policies. Allocates nothing, because it runs for every
+ * call.
+ */
 export const namesGuardrails = ({ metadata, owners }: VirtualKey): boolean =>
   isNamed(metadata['guardrails']) ||
   isNamed(owners?.team?.metadata['guardrails']) ||
-  isNamed(owners?.project?.metadata['guardrails']);
+  isNamed(owners?.project?.metadata['guardrails']) ||
+  isNamed(metadata['policies']) ||
+  isNamed(owners?.team?.metadata['policies']) ||
+  isNamed(owners?.project?.metadata['policies']);
 
 const isNamed = (list: unknown): boolean => Array.isArray(list) && list.length > 0;
 

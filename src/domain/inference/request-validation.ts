@@ -19,6 +19,14 @@ export const ALL_PARSED: Unread = new Map();
 /** Dialects whose `tools` are a list of objects. */
 const WITH_TOOLS = new Set<Dialect | null>(['chat-completions', 'responses', 'messages', 'generate-content']);
 
+/** Members with an empty list of messages where a request names a stored prompt and has none itself. */
+export function withPromptMembers(body: RequestBody, { input }: Endpoint, unread = ALL_PARSED): RequestBody {
+  if ((body['prompt_id'] ?? null) === null) return body;
+  const isConversation = input.form === 'messages' || input.form === 'items';
+  const isAbsent = !unread.has(input.member) && (body[input.member] ?? null) === null;
+  return isConversation && isAbsent ? { ...body, [input.member]: [] } : body;
+}
+
 /**
  * Refuses a request that lacks a required member or has one of a wrong type. `unread` has the shapes of members that
  * are not parsed yet, so that none has to be parsed. Throws InvalidInput, and MissingFormField for a missing field

@@ -31,6 +31,8 @@ const RESTRICTING: ReadonlySet<string> = new Set([
   'denied_passthrough_routes',
   'allowed_tools',
   'guardrails',
+  'policies',
+  'prompts',
   'disable_global_guardrails',
   'disable_global_guardrail',
   'opted_out_global_guardrails',

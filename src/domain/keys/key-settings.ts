@@ -132,6 +132,8 @@ export const METADATA_MEMBERS = [
   'allowed_vector_store_indexes',
   'throttle_on_budget_exceeded',
   'guardrails',
+  'policies',
+  'prompts',
   'disable_global_guardrails',
   'opted_out_global_guardrails',
   'temp_budget_increase',

@@ -29,6 +29,8 @@ export interface CountedWindow extends CurrentTeamWindow {
 /** Rights and limits of a key that come from its team. */
 interface TeamRights {
   readonly id: string;
+  /** Absent where it was not read. */
+  readonly alias?: string | null;
   readonly blocked: boolean;
   /** Empty is every model. */
   readonly models: readonly string[];

@@ -17,6 +17,7 @@ type Facts = Pick<
   | 'traceId'
   | 'spanId'
   | 'guardrails'
+  | 'policies'
   | 'editedBody'
   | 'forRecord'
 >;
@@ -38,6 +39,7 @@ export class AnsweredCall implements GatewayCall {
   readonly traceId: string;
   readonly spanId: string;
   readonly guardrails: GatewayCall['guardrails'];
+  readonly policies: GatewayCall['policies'];
   readonly editedBody: GatewayCall['editedBody'];
   readonly forRecord: GatewayCall['forRecord'];
   readonly #call: CallOfAnswer;
@@ -54,6 +56,7 @@ export class AnsweredCall implements GatewayCall {
     this.traceId = facts.traceId;
     this.spanId = facts.spanId;
     this.guardrails = facts.guardrails;
+    this.policies = facts.policies;
     this.editedBody = facts.editedBody;
     this.forRecord = facts.forRecord;
     this.#call = call;
@@ -100,17 +103,22 @@ export class AnsweredCall implements GatewayCall {
     return this.#withHead({ ...this.exchange, dropped });
   }
 
-  guarded(guardrails: readonly string[], { body, decision, forRecord }: GuardrailEdits = {}): GatewayCall {
+  guarded(guardrails: readonly string[], { body, decision, forRecord, policies }: GuardrailEdits = {}): GatewayCall {
     const exchange = decision === undefined ? this.exchange : { ...this.exchange, decision };
-    return this.#withHead(exchange, { guardrails, editedBody: body, forRecord });
+    return this.#withHead(exchange, { guardrails, policies, editedBody: body, forRecord });
   }
 
   #withHead(
     exchange: GatewayCall['exchange'],
-    { guardrails, editedBody, forRecord }: Pick<GatewayCall, 'guardrails' | 'editedBody' | 'forRecord'> = this,
+    {
+      guardrails,
+      policies,
+      editedBody,
+      forRecord,
+    }: Pick<GatewayCall, 'guardrails' | 'policies' | 'editedBody' | 'forRecord'> = this,
   ): GatewayCall {
     const { callId, modelGroup, deployment, tries, limits, traceId, spanId } = this;
-    const guarded = { guardrails, editedBody, forRecord };
+    const guarded = { guardrails, policies, editedBody, forRecord };
     const facts = { callId, modelGroup, deployment, tries, limits, exchange, traceId, spanId, ...guarded };
     return new AnsweredCall(this.#call, facts, this.#answer, this.#bytes);
   }

@@ -13,7 +13,8 @@ import { withKeyTags } from '../../domain/calls/call-tags.ts';
 import type { ForwardGateway } from '../gateway.ts';
 import { noPriceOf } from '../routing/permitted-router.ts';
 import { checkForwarded, checkForwardedAnswer } from '../guardrails/guarded-forward.ts';
-import type { CallGuard, Guards } from '../guardrails/guarding.ts';
+import type { CallLabels } from '../../domain/calls/call-labels.ts';
+import { type CallGuard, guardFacts, type Guards } from '../guardrails/guarding.ts';
 
 /** Call type of forwarded requests in spend rows, as in the reference. */
 const CALL_TYPE = 'pass_through_endpoint';
@@ -63,8 +64,9 @@ export function createForwarding(
   }
 
   /** The guardrails of a request; null for none. */
-  function guardOf(caller: Caller, { model, guardrails, addedGuardrails = [] }: Forwarded): CallGuard | null {
+  function guardOf(caller: Caller, request: Forwarded, labels: CallLabels | undefined): CallGuard | null {
     if (guards === null) return null;
+    const { model, guardrails, addedGuardrails = [] } = request;
     const isAnyConfigured = !guards.isIdle() || (guardrails ?? addedGuardrails).length > 0;
     const mayUseKeyGuardrails = guardrails === undefined && caller.key !== null && namesGuardrails(caller.key);
     if (!isAnyConfigured && !mayUseKeyGuardrails) return null;
@@ -72,7 +74,7 @@ export function createForwarding(
       guardrails === undefined
         ? { configured: addedGuardrails }
         : ({ configured: guardrails, configuredOnly: true } as const);
-    const guard = guards.open({ caller, model, ...restriction });
+    const guard = guards.open({ caller, model, labels, ...restriction });
     return guard.isIdle() ? null : guard;
   }
 
@@ -84,7 +86,7 @@ export function createForwarding(
       const { operation, model, fields, callId, parent, userAgent, callType = CALL_TYPE, limits } = request;
       const limited = { model, ...(limits === undefined ? {} : { targetLimits: limits }) };
       const { labels } = withKeyTags(caller.key, request);
-      const guard = guardOf(caller, request);
+      const guard = guardOf(caller, request, labels);
       const call = openCall(tools, {
         caller,
         request: {
@@ -120,13 +122,13 @@ export function createForwarding(
         exchange = await forwarder.forward(await checkForwarded(guard, sent, running), signal);
         call.received(exchange);
         const answered = call.answered(await checkForwardedAnswer(guard, exchange, running));
-        return answered.guarded(guard.applied);
+        return answered.guarded(guard.applied, { policies: guard.policies });
       } catch (failure) {
         exchange?.bytes.cancel(failure instanceof Error ? failure : undefined);
         attachFailedCall(failure, {
           callId: call.callId,
           timeoutSeconds: request.timeoutSeconds,
-          ...(guard === null ? {} : { guardrails: guard.applied }),
+          ...guardFacts(guard),
         });
         call.failed(failure);
         throw failure;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../domain/json-object.ts';
-import type { ModelRequest } from '../../domain/chat/chat.ts';
+import type { FollowUp, ModelRequest } from '../../domain/chat/chat.ts';
 import type { MadeDecision } from '../../domain/decisions/decision.ts';
 import { answerTexts } from '../../domain/guardrails/texts/answer-texts.ts';
 import { withTexts } from '../../domain/guardrails/texts/walk.ts';
@@ -8,6 +8,7 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 import { InvalidInput } from '../../domain/errors.ts';
 import { repeatedName } from '../../domain/guardrails/texts/repeated-names.ts';
 import { requestTexts } from '../../domain/guardrails/texts/request-texts.ts';
+import { AnsweredByPipeline } from '../../domain/policies/pipeline-rejection.ts';
 import type { OpenCall } from '../calls/call.ts';
 import type { DecisionRecord, GatewayCall } from '../gateway.ts';
 import { guardAnswer, maskingRefusal } from './guarded-answer.ts';
@@ -176,6 +177,18 @@ function checkInParallel(guard: CallGuard, request: ModelRequest, call: RunningC
 }
 
 /**
+ * The request with an answer of the gateway in place of a call; null where the endpoint answers no text. The answer is
+ * not stored, because its request would be stored, too.
+ */
+function answeredInstead(request: ModelRequest, { message }: AnsweredByPipeline): ModelRequest | null {
+  const { followUp, ...others } = request;
+  if (request.endpoint.dialect === null || request.endpoint.answers.member === null) return null;
+  const { store: _store, ...ids } = followUp ?? {};
+  const unstored = followUp === undefined ? {} : { followUp: ids as FollowUp };
+  return { ...others, ...unstored, mockResponse: message, mockFinish: 'content_filter' };
+}
+
+/**
  * Sends a call with its guardrails: before the call, in parallel with it, and on its answer. Resolves when the head of
  * the answer may be sent. Throws Rejected, GuardrailFailed, Unavailable, InvalidInput for a repeated member, and what
  * `send` throws.
@@ -189,7 +202,15 @@ export async function sendGuarded(
   const isCheckedBefore = guard.has('pre_call');
   assertNoRepeatedMember(guard, request);
   const keep = (one: ModelRequest): void => call.setEditedRequest(one);
-  const checked = await editedRequest(guard, 'pre_call', { request, call: running }, keep);
+  let checked: ModelRequest;
+  try {
+    checked = await editedRequest(guard, 'pre_call', { request, call: running }, keep);
+  } catch (failure) {
+    const mocked = failure instanceof AnsweredByPipeline ? answeredInstead(request, failure) : null;
+    if (mocked === null) throw failure;
+    const answered = await send(call, { request: mocked, signal, beforeSend: (_to, sent) => Promise.resolve(sent) });
+    return answered.guarded(guard.applied, { policies: guard.policies });
+  }
   if (isCheckedBefore) guard.endRequestCheck();
   const parallel = guard.has('during_call') ? checkInParallel(guard, checked, running) : null;
   const deferred = deferAnswer(guard, checked);
@@ -223,6 +244,7 @@ export async function sendGuarded(
     const decision = answer.release();
     deferred.release(decision);
     return answered.guarded(guard.applied, {
+      policies: guard.policies,
       ...(sentBody === request.body ? {} : { body: sentBody }),
       ...(decision === undefined ? {} : { decision }),
       ...(guard.has('logging_only')

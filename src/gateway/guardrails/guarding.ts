@@ -15,15 +15,17 @@ import { callerGuardrailsOf } from '../../domain/guardrails/key-guardrails.ts';
 import { rejection } from '../../domain/guardrails/rejection.ts';
 import { namesGuardrails, selectedGuardrails } from '../../domain/guardrails/selection.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
+import type { AppliedPolicy, FailedCall } from '../../domain/chat/failed-call.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { EMBEDDINGS } from '../../domain/inference/endpoint.ts';
 import type { Route } from '../routing/route.ts';
+import type { MatchedPolicy, PolicyBook } from '../../domain/policies/policy-book.ts';
+import { guardrailsOfPolicies } from '../../domain/policies/policy-book.ts';
+import { policiesOfCall, type PolicySelection } from './call-policies.ts';
+import { pipelinesOf, type RunnableGuardrail, runPipeline } from './pipelines.ts';
 
 /** Facts by which the guardrails of a call are selected. */
-interface GuardSelection {
-  readonly caller: Caller;
-  /** Public name of the model. */
-  readonly model: string;
+interface GuardSelection extends PolicySelection {
   /** Names in the request; none when absent. */
   readonly named?: readonly string[];
   /** Names of a pass-through path or a deployment; none when absent. */
@@ -55,6 +57,8 @@ export interface CallGuard {
   readonly applied: readonly string[];
   /** Runs so far, in the order of their ends. */
   readonly entries: readonly GuardrailEntry[];
+  /** Policies that apply to the call, in their order. */
+  readonly policies: readonly AppliedPolicy[];
   /** Whether no guardrail is selected. */
   isIdle(): boolean;
   has(mode: GuardrailMode): boolean;
@@ -93,7 +97,7 @@ export interface CallGuard {
 
 /** Selects and runs guardrails. */
 export interface Guards {
-  /** Whether no guardrail is configured. */
+  /** Whether neither a guardrail nor a policy is configured. */
   isIdle(): boolean;
   /**
    * The guardrails of a call. Throws InvalidInput for an unknown name of the request, and GuardrailMissing for any
@@ -103,21 +107,37 @@ export interface Guards {
 }
 
 const NO_NAMES: readonly string[] = [];
+const NO_POLICIES: readonly MatchedPolicy[] = [];
+const PASSED: Verdict = { kind: 'passed' };
 /** Error of an edit whose texts cannot be assigned to places. */
 const WRONG_COUNT = 'The guardrail returned another number of texts than it was given';
 /** Modes whose guardrails read the request. */
 const REQUEST_MODES = ['pre_call', 'during_call'] as const;
 
-export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
+/** Guardrails and policies of calls; none when absent. */
+export interface GuardOptions {
+  readonly guardrails?: ActiveGuardrails;
+  readonly policies?: { book(): PolicyBook };
+}
+
+/** Returns null where no guardrail can run. */
+export const createGuards = ({
+  guardrails,
+  policies,
+  clock,
+}: GuardOptions & { readonly clock: Clock }): Guards | null =>
+  guardrails === undefined ? null : guardsOver(guardrails, clock, policies);
+
+function guardsOver(active: ActiveGuardrails, clock: Clock, policies: GuardOptions['policies']): Guards {
   function guardOf(
     selection: GuardSelection,
-    selected: readonly ActiveGuardrail[],
-    entries: GuardrailEntry[],
+    selected: readonly RunnableGuardrail[],
+    { entries, matched }: { readonly entries: GuardrailEntry[]; readonly matched: readonly MatchedPolicy[] },
   ): CallGuard {
     const inspects = (one: ActiveGuardrail): boolean => selection.isEmbedding !== true || one.inspectsEmbeddings;
     const usable = selected.filter(inspects);
     const applied = namesThatRun(usable);
-    const of = (mode: GuardrailMode): readonly ActiveGuardrail[] => usable.filter((one) => hasMode(one, mode));
+    const of = (mode: GuardrailMode): readonly RunnableGuardrail[] => usable.filter((one) => hasMode(one, mode));
     const checksRequest = (): boolean => REQUEST_MODES.some((mode) => usable.some((one) => hasMode(one, mode)));
     let openRequestChecks = usable.some((one) => hasMode(one, 'pre_call')) ? 1 : 0;
 
@@ -127,12 +147,17 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
     }
 
     async function run(
-      one: ActiveGuardrail,
+      one: RunnableGuardrail,
       mode: GuardrailMode,
       texts: readonly GuardedText[],
-      { callId, traceId, signal }: RunningCall,
+      running: RunningCall,
       recorded: 'all' | 'failures' = 'all',
     ): Promise<Verdict> {
+      const { callId, traceId, signal } = running;
+      if (one.pipeline !== undefined)
+        return runPipeline(one.pipeline, texts, (step, current) =>
+          inspects(step) ? run(step, mode, current, running, recorded) : Promise.resolve(PASSED),
+        );
       const inspected = texts.filter(({ role }) => role === null || !one.skips.includes(role));
       const startMs = clock.monotonicMs();
       if (inspected.length === 0) return { kind: 'passed' };
@@ -165,6 +190,7 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
       caller: selection.caller,
       applied,
       entries,
+      policies: matched.map(({ name, via }) => ({ name, via })),
       of,
       isIdle: () => usable.length === 0,
       has: (mode) => usable.some((one) => hasMode(one, mode)),
@@ -211,24 +237,28 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
       },
       only: (names) => {
         const some = usable.filter(({ definition }) => names.includes(definition.name));
-        return guardOf(selection, some, entries);
+        return guardOf(selection, some, { entries, matched });
       },
     };
     return guard;
   }
 
   return {
-    isIdle: () => active.current().length === 0,
+    isIdle: () => active.current().length === 0 && policies?.book().isEmpty !== false,
     open(selection) {
       const { caller, named = NO_NAMES, configured = NO_NAMES, configuredOnly } = selection;
-      const selected = selectedGuardrails(active.current(), {
+      const all = active.current();
+      const matched =
+        policies === undefined || configuredOnly ? NO_POLICIES : policiesOfCall(policies.book(), selection);
+      const selected = selectedGuardrails(all, {
         caller,
         callerGuardrails: callerGuardrailsOf(configuredOnly === true ? null : caller.key),
         request: named,
-        configured,
+        configured: matched.length === 0 ? configured : [...configured, ...guardrailsOfPolicies(matched)],
         defaults: configuredOnly !== true,
       });
-      return guardOf(selection, selected, []);
+      const runnable = matched.length === 0 ? selected : [...pipelinesOf(matched, all), ...selected];
+      return guardOf(selection, runnable, { entries: [], matched });
     },
   };
 }
@@ -282,19 +312,29 @@ export function createGuardOf(guards: Guards | null, deployments: () => readonly
 
   return (caller, request, route) => {
     if (request.unguarded === true) return null;
-    const { guardrails, reportsGuardrails, endpoint, model } = request;
+    const { guardrails, policies, reportsGuardrails, endpoint, model, labels } = request;
     const { key } = caller;
-    const isAnyNamed = guardrails !== undefined || (key !== null && namesGuardrails(key)) || isNamedByDeployment();
+    const isNamedByRequest = guardrails !== undefined || policies !== undefined;
+    const isAnyNamed = isNamedByRequest || (key !== null && namesGuardrails(key)) || isNamedByDeployment();
     if (guards.isIdle() && !isAnyNamed && reportsGuardrails !== true) return null;
     const guard = guards.open({
       caller,
       model,
+      labels,
+      policies,
       ...(guardrails === undefined ? {} : { named: guardrails }),
       configured: route.deployment.guardrails ?? [],
       isEmbedding: endpoint.path === EMBEDDINGS.path,
     });
     // A fallback may call a deployment that names guardrails.
-    const isNeeded = !guard.isIdle() || reportsGuardrails === true || isNamedByDeployment();
+    const isNeeded =
+      !guard.isIdle() || guard.policies.length > 0 || reportsGuardrails === true || isNamedByDeployment();
     return isNeeded ? guard : null;
   };
 }
+
+/** What a failed call shows of its guardrails and policies. */
+export const guardFacts = (guard: CallGuard | null): Pick<FailedCall, 'guardrails' | 'policies'> => ({
+  ...(guard === null || guard.applied.length === 0 ? {} : { guardrails: guard.applied }),
+  ...(guard === null || guard.policies.length === 0 ? {} : { policies: guard.policies }),
+});

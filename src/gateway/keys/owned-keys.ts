@@ -127,6 +127,7 @@ async function ownersOf(
     },
     team: team && {
       id: team.id,
+      alias: team.alias,
       blocked: team.blocked,
       models: withGrantedModels(team.models, [...granted.key, ...granted.team]),
       modelAliases: team.modelAliases,

@@ -47,6 +47,8 @@ import { createGuardrailUseStore } from '../guardrails/use.ts';
 import { createMemoryStore } from '../memory/store.ts';
 import { createSearchToolStore } from '../search-tools/store.ts';
 import { createVectorStoreStore } from '../vector-stores/store.ts';
+import { createPolicyAttachmentStore, createPolicyStore } from '../policies/store.ts';
+import { createPromptStore } from '../prompts/store.ts';
 import { createMcpServerStore } from '../mcp-servers/store.ts';
 import { createMcpToolsetStore } from '../mcp-toolsets/store.ts';
 import { createOwnerWindowStore } from '../owner-windows/store.ts';
@@ -273,6 +275,9 @@ export async function openStores(options: StoresOptions) {
     vectorStores: createVectorStoreStore(database),
     searchTools: createSearchToolStore(database),
     memory: createMemoryStore(database),
+    policies: createPolicyStore(database),
+    policyAttachments: createPolicyAttachmentStore(database),
+    prompts: createPromptStore(database),
     mcpServers: createMcpServerStore(database),
     mcpToolsets: createMcpToolsetStore(database),
     ownerWindows: createOwnerWindowStore(database),

@@ -42,6 +42,8 @@ import { GuardrailDayEntity, GuardrailRunEntity, GuardrailEntity } from '../guar
 import { MemoryEntity } from '../memory/entities.ts';
 import { SearchToolEntity } from '../search-tools/entities.ts';
 import { VectorStoreEntity } from '../vector-stores/entities.ts';
+import { PolicyAttachmentEntity, PolicyEntity } from '../policies/entities.ts';
+import { PromptEntity } from '../prompts/entities.ts';
 import { McpServerEntity } from '../mcp-servers/entities.ts';
 import { McpToolsetEntity } from '../mcp-toolsets/entities.ts';
 import { PassThroughEndpointEntity } from '../pass-through/entities.ts';
@@ -132,6 +134,9 @@ export const ENTITIES = [
   VectorStoreEntity,
   SearchToolEntity,
   MemoryEntity,
+  PolicyEntity,
+  PolicyAttachmentEntity,
+  PromptEntity,
   McpServerEntity,
   McpToolsetEntity,
   PassThroughEndpointEntity,

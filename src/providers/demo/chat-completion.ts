@@ -24,7 +24,7 @@ function wholeOf(request: ModelRequest, reply: DemoReply, envelope: object): obj
   return {
     ...envelope,
     object: 'chat.completion',
-    choices: [{ index: 0, message, finish_reason: finishReasonOf(reply) }],
+    choices: [{ index: 0, message, finish_reason: finishReasonOf(reply, request) }],
     usage: usageOf(request, reply),
   };
 }
@@ -42,12 +42,13 @@ function chunksOf(request: ModelRequest, reply: DemoReply, envelope: object): re
   return [
     chunk({ role: 'assistant', content: reply.kind === 'text' ? '' : null }),
     ...deltas.map((delta) => chunk(delta)),
-    chunk({}, finishReasonOf(reply)),
+    chunk({}, finishReasonOf(reply, request)),
     { ...frame, choices: [], usage: usageOf(request, reply) },
   ];
 }
 
-const finishReasonOf = (reply: DemoReply): string => (reply.kind === 'text' ? 'stop' : 'tool_calls');
+const finishReasonOf = (reply: DemoReply, { mockFinish }: ModelRequest): string =>
+  reply.kind === 'text' ? (mockFinish ?? 'stop') : 'tool_calls';
 
 const toolCallOf = (reply: Extract<DemoReply, { kind: 'toolCall' }>): object => ({
   id: `call_demo_${reply.name}`,

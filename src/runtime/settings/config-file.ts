@@ -15,6 +15,9 @@ const SECTIONS_OF_ENTRIES: ReadonlySet<unknown> = new Set([
   'agent_list',
   'vector_store_registry',
   'search_tools',
+  'policies',
+  'policy_attachments',
+  'prompts',
 ]);
 
 /**

@@ -10,6 +10,8 @@ import { modelEntry } from './deployments.ts';
 import { agentEntry } from './a2a-agents.ts';
 import { guardrailEntry } from './guardrails.ts';
 import { searchToolEntry } from './search-tools.ts';
+import { attachmentEntry, policyEntry } from './policies.ts';
+import { promptEntry } from './prompts.ts';
 import { vectorStoreEntry } from './vector-stores.ts';
 import { UNSUPPORTED_KEYS, UNSUPPORTED_SECTIONS, type UnsupportedKeys } from './reference-keys.ts';
 import type { Setting } from './setting.ts';
@@ -110,6 +112,11 @@ const searchToolsSchema = (): JsonSchema =>
     'Accounts of providers of web searches. Several entries with one name share its searches.',
     searchToolEntry,
   );
+const policiesSchema = (): JsonSchema => ({
+  description: 'Policies by name: selections of guardrails.',
+  type: ['object', 'null'],
+  additionalProperties: listSchema('', policyEntry)['items'],
+});
 
 /** Schemas of the kinds of members of an MCP server. */
 const MEMBER_SCHEMAS: Readonly<Record<MemberKind, JsonSchema>> = {
@@ -171,6 +178,9 @@ export function configSchema(): JsonSchema {
       agent_list: agentsSchema('Further agents: another name of `agents`.'),
       vector_store_registry: vectorStoresSchema(),
       search_tools: searchToolsSchema(),
+      policies: policiesSchema(),
+      policy_attachments: listSchema('Where policies apply.', attachmentEntry),
+      prompts: listSchema('Templates of messages that calls name by `prompt_id`.', promptEntry),
       mcp_servers: mcpServersSchema(),
       credential_list: credentialsSchema(),
       environment_variables: {

@@ -21,12 +21,9 @@ const NO_LOGIN = 'callers authenticate with keys only';
 
 export const UNSUPPORTED_SECTIONS: UnsupportedKeys = {
   effects: {
-    policies: NO_GUARDRAIL,
-    policy_attachments: NO_GUARDRAIL,
     callback_settings: NO_CALLBACK,
     mcp_tools: 'no MCP tool is offered',
     default_vertex_config: 'no Vertex AI credential is taken from it',
-    prompts: 'no prompt template is loaded',
   },
   others: names('files_settings finetune_settings assistant_settings mcp_semantic_tool_filter toolsets'),
 };

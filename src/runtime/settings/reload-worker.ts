@@ -30,7 +30,7 @@ function* reloadAnswers({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer
   try {
     const settings = readSettings(argv, env, keyGenerator);
     const { config, deployments, credentials, passThrough, guardrails, warnings } = settings;
-    const { a2aAgents, mcp, searchTools, vectorStores } = settings;
+    const { a2aAgents, mcp, policies, prompts, searchTools, vectorStores } = settings;
     const { model_list: listed, ...declared } = config.declared;
     const { model_list: _unused, ...resolved } = config.resolved;
     const models: readonly unknown[] = Array.isArray(listed) ? listed : [];
@@ -49,6 +49,8 @@ function* reloadAnswers({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer
       a2aAgents,
       vectorStores,
       searchTools,
+      policies,
+      prompts,
       mcpServers: mcp.servers,
       warnings,
     };

@@ -9,6 +9,8 @@ import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts'
 import type { McpServerDefinition } from '../../domain/mcp-servers/mcp-server.ts';
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
 import type { SearchTool } from '../../domain/search-tools/search-tool.ts';
+import type { FilePolicies } from '../../domain/policies/policies.ts';
+import type { PromptVersion } from '../../domain/prompts/prompt.ts';
 import type { VectorStore } from '../../domain/vector-stores/vector-store.ts';
 import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
 import { withRestoredSecrets } from './marked-secrets.ts';
@@ -24,6 +26,8 @@ export interface ReloadedConfig {
   readonly a2aAgents: readonly A2aAgent[];
   readonly vectorStores: readonly VectorStore[];
   readonly searchTools: readonly SearchTool[];
+  readonly policies: FilePolicies;
+  readonly prompts: readonly PromptVersion[];
   readonly mcpServers: readonly McpServerDefinition[];
   readonly warnings: readonly string[];
 }

@@ -136,6 +136,8 @@ export async function startGuarded(
     readonly general?: object;
     /** Entry of `pass_through_endpoints`. The app then also has the path `/free`, without guardrails. */
     readonly passThrough?: object;
+    /** Further sections of the configuration file. */
+    readonly sections?: object;
   } = {},
 ): Promise<GuardedApp> {
   const upstream = await startFaultServer();
@@ -151,6 +153,7 @@ export async function startGuarded(
   const priced = { input_cost_per_token: 0.001, output_cost_per_token: 0.01 };
   const app = await startApp({
     config: {
+      ...options.sections,
       general_settings: {
         ...options.general,
         ...(options.passThrough === undefined

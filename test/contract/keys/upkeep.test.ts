@@ -133,16 +133,9 @@ describe('settings of a key', () => {
     expect(await post('/key/update', { key: await newKey(), ...draft })).toMatchObject(refused);
   });
 
-  it.each([
-    ['policies', ['p'], 403],
-    ['prompts', ['p'], 400],
-  ])('are refused if the gateway does not enforce them: %s', async (member, value, expected) => {
-    const { status, body } = await post('/key/generate', { [member]: value });
-    expect([status, (body['error'] as Json)['message']]).toEqual([
-      expected,
-      expect.stringContaining('are not supported here'),
-    ]);
-    expect((await post('/key/generate', { [member]: null })).status).toBe(200);
+  it('of policies and prompts are stored in the metadata', async () => {
+    const { status, body } = await post('/key/generate', { policies: ['p'], prompts: ['q'] });
+    expect([status, body['policies'], body['metadata']]).toEqual([200, ['p'], { policies: ['p'], prompts: ['q'] }]);
   });
 
   it('that have no effect are named in a header', async () => {

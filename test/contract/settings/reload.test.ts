@@ -63,6 +63,28 @@ describe('a new configuration', () => {
     expect(await names()).toEqual([]);
   });
 
+  it('is applied: policies and prompts, unless one of them is invalid', async () => {
+    const prompt = (text: string) => ({
+      prompt_id: 'p',
+      litellm_params: { prompt_integration: 'dotprompt', dotprompt_content: text },
+    });
+    const shown = async (): Promise<unknown> => {
+      const [listed, prompts] = await Promise.all([client.get('/policy/list'), client.get('/prompts/list')]);
+      const params = (prompts.body['prompts'] as readonly { readonly litellm_params: Json }[]).map(
+        (one) => one.litellm_params['dotprompt_content'],
+      );
+      return [listed.body['policies'], params];
+    };
+    await client.app().reload(config([], { policies: { a: {} }, prompts: [prompt('one')] }));
+    expect(await shown()).toEqual([['a'], ['one']]);
+    await client.app().reload(config([], { policies: { a: { inherit: 'a' } }, prompts: [prompt('two')] }));
+    expect(await shown()).toEqual([['a'], ['one']]);
+    await client.app().reload(config([], { prompts: [prompt('{{ a.b }}')] }));
+    expect(await shown()).toEqual([['a'], ['one']]);
+    await client.app().reload(config([]));
+    expect(await shown()).toEqual([[], []]);
+  });
+
   it('that is invalid is refused, and the current one stays active', async () => {
     await client.app().reload(config([model('kept')]));
     await client.app().reload('model_list:\n  - model_name: broken\n');

@@ -141,6 +141,7 @@ const OTHER_UPSTREAM_CALLS: ReadonlySet<string> = new Set([
   'storeBatches.create',
   'storeBatches.cancel',
   'search.callTool',
+  'prompts.test',
 ]);
 
 /** All POST requests below the path of a provider are counted as `llm`. */

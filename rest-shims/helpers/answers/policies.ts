@@ -1,0 +1,110 @@
+import type { PolicyAttachment } from '../../../src/domain/policies/attachment.ts';
+import type { MatchedPolicy } from '../../../src/domain/policies/policy-book.ts';
+import type { PolicyCheck, PolicyFault } from '../../../src/domain/policies/policy-check.ts';
+import type { PolicyUseReport } from '../../../src/domain/policies/policy-use.ts';
+import type { ShownPolicy } from '../../../src/domain/policies/policy.ts';
+
+const timeOf = (time: Date | null): string | null => time?.toISOString() ?? null;
+const locationOf = ({ isFromConfig }: { readonly isFromConfig: boolean }) => (isFromConfig ? 'config' : 'db');
+
+export const renderPolicy = (policy: ShownPolicy) => ({
+  policy_id: policy.id,
+  policy_name: policy.name,
+  version_number: policy.version,
+  version_status: policy.status,
+  parent_version_id: policy.parentId,
+  is_latest: policy.isLatest,
+  published_at: timeOf(policy.publishedAt),
+  production_at: timeOf(policy.productionAt),
+  inherit: policy.inherit,
+  description: policy.description,
+  guardrails_add: policy.guardrailsAdd,
+  guardrails_remove: policy.guardrailsRemove,
+  condition: policy.condition ?? {},
+  pipeline: policy.pipeline,
+  created_at: timeOf(policy.createdAt),
+  updated_at: timeOf(policy.updatedAt),
+  created_by: policy.createdBy,
+  updated_by: policy.updatedBy,
+  definition_location: locationOf(policy),
+});
+
+export const policyList = (policies: readonly ShownPolicy[]) => ({
+  policies: policies.map(renderPolicy),
+  total_count: policies.length,
+});
+
+export const renderVersions = (name: string, policies: readonly ShownPolicy[]) => ({
+  policy_name: name,
+  versions: policies.map(renderPolicy),
+  total_count: policies.length,
+});
+
+export const renderAttachment = (one: PolicyAttachment) => ({
+  attachment_id: one.id,
+  policy_name: one.policyName,
+  scope: one.scope,
+  teams: one.teams,
+  keys: one.keys,
+  models: one.models,
+  tags: one.tags,
+  priority: one.priority,
+  default: one.isDefault,
+  created_at: timeOf(one.createdAt),
+  updated_at: timeOf(one.updatedAt),
+  created_by: one.createdBy,
+  updated_by: one.updatedBy,
+  definition_location: locationOf(one),
+});
+
+export const renderMatches = (matched: readonly MatchedPolicy[]) => ({
+  effective_guardrails: [...new Set(matched.flatMap(({ guardrails }) => guardrails))].toSorted(),
+  matched_policies: matched.map(({ name, via, guardrails }) => ({
+    policy_name: name,
+    matched_via: via,
+    guardrails_added: guardrails,
+  })),
+});
+
+const renderFault = ({ policyName, kind, message, field, value }: PolicyFault) => ({
+  policy_name: policyName,
+  error_type: kind,
+  message,
+  field,
+  value,
+});
+
+export const renderCheck = ({ errors, warnings }: PolicyCheck) => ({
+  valid: errors.length === 0,
+  errors: errors.map(renderFault),
+  warnings: warnings.map(renderFault),
+});
+
+const percent = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((part / whole) * 1_000) / 10);
+
+/** Runs of the guardrails of policies. Members without a value exist for clients of the reference. */
+export function renderPolicyUse({ rows, days }: PolicyUseReport) {
+  const total = days.reduce((sum, { runs }) => sum + runs, 0);
+  const blocked = days.reduce((sum, { intervened }) => sum + intervened, 0);
+  return {
+    rows: rows.map(({ name, runs, blocked: ofRow, latencyMs }) => ({
+      id: name,
+      name,
+      type: 'Policy',
+      provider: 'Policy',
+      requestsEvaluated: runs,
+      failRate: percent(ofRow, runs),
+      avgScore: null,
+      avgLatency: runs === 0 ? null : Math.round(latencyMs / runs),
+      status: 'healthy',
+      trend: 'stable',
+    })),
+    chart: days.map(({ day, runs, intervened }) => ({ date: day, passed: runs - intervened, blocked: intervened })),
+    totalRequests: total,
+    totalBlocked: blocked,
+    passRate: total === 0 ? 100 : percent(total - blocked, total),
+    totalUsageUnits: {},
+    totalCost: null,
+    totalUntrackedUsageUnits: {},
+  };
+}

@@ -1,0 +1,68 @@
+import type { AnswerTypes } from './notation.ts';
+
+const CHECKED =
+  '{ policy_name: string, error_type: string, message: string, field: string | null, value: string | null }';
+
+/** Answers of route rows about policies and prompts. */
+export const POLICY_ANSWERS: AnswerTypes = {
+  'policies.check': `{ valid: boolean, errors: ${CHECKED}[], warnings: ${CHECKED}[] }`,
+  'policies.create': 'Policy',
+  'policies.createVersion': 'Policy',
+  'policies.delete': '{ message: string, warning?: string }',
+  'policies.deleteVersions': '{ message: string }',
+  'policies.get': 'Policy',
+  'policies.guardrails': '{ policy_id: string, policy_name: string, resolved_guardrails: string[] }',
+  'policies.info': 'object',
+  'policies.list': '{ policies: Policy[], total_count: integer }',
+  'policies.names': '{ policies: string[] }',
+  'policies.resolve': `
+    { effective_guardrails: string[],
+    matched_policies: { policy_name: string, matched_via: string, guardrails_added: string[] }[] }
+  `,
+  'policies.setStatus': 'Policy',
+  'policies.templates': 'object[]',
+  'policies.update': 'Policy',
+  'policies.use': `
+    { rows: { id: string, name: string, type: string, provider: string, requestsEvaluated: integer, failRate: number,
+    avgScore: null, avgLatency: number | null, status: string, trend: string }[], chart: { date: string,
+    passed: integer, blocked: integer }[], totalRequests: integer, totalBlocked: integer, passRate: number,
+    totalUsageUnits: object, totalCost: null, totalUntrackedUsageUnits: object }
+  `,
+  'policies.versions': '{ policy_name: string, versions: Policy[], total_count: integer }',
+  'policyAttachments.create': 'PolicyAttachment',
+  'policyAttachments.delete': '{ message: string }',
+  'policyAttachments.get': 'PolicyAttachment',
+  'policyAttachments.list': '{ attachments: PolicyAttachment[], total_count: integer }',
+  'prompts.create': 'Prompt',
+  'prompts.delete': '{ message: string }',
+  'prompts.get': `
+    { prompt_spec: Prompt, raw_prompt_template: { litellm_prompt_id: string, content: string, metadata: object },
+    environments: string[] }
+  `,
+  'prompts.list': '{ prompts: Prompt[] }',
+  'prompts.replace': 'Prompt',
+  'prompts.test': { 'text/event-stream': 'string' },
+  'prompts.update': 'Prompt',
+  'prompts.versions': '{ prompts: Prompt[] }',
+};
+
+/** Components that these answers refer to. */
+export const POLICY_TYPES: Readonly<Record<string, string>> = {
+  Policy: `
+    { policy_id: string, policy_name: string, version_number: integer, version_status: string,
+    parent_version_id: string | null, is_latest: boolean, published_at: string | null, production_at: string | null,
+    inherit: string | null, description: string | null, guardrails_add: string[], guardrails_remove: string[],
+    condition: object, pipeline: object | null, created_at: string | null, updated_at: string | null,
+    created_by: string | null, updated_by: string | null, definition_location: 'config' | 'db' }
+  `,
+  PolicyAttachment: `
+    { attachment_id: string, policy_name: string, scope: string | null, teams: string[], keys: string[],
+    models: string[], tags: string[], priority: integer | null, default: boolean, created_at: string | null,
+    updated_at: string | null, created_by: string | null, updated_by: string | null,
+    definition_location: 'config' | 'db' }
+  `,
+  Prompt: `
+    { prompt_id: string, litellm_params: object, prompt_info: object, created_at: string | null,
+    updated_at: string | null, version: integer, environment: string, created_by: string | null }
+  `,
+};

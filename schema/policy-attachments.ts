@@ -1,0 +1,195 @@
+import {
+  createPolicyAttachment,
+  deletePolicyAttachment,
+  getPolicyAttachment,
+  listPolicyAttachments,
+} from '../resolvers/policy-attachments.ts';
+import { listMatchingPolicies } from '../resolvers/policies.ts';
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import type { PolicyAttachment } from '../src/domain/policies/attachment.ts';
+import type { MatchedPolicy } from '../src/domain/policies/policy-book.ts';
+import { builder } from './base/builder.ts';
+import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
+import { TAKES_EFFECT } from './base/descriptions.ts';
+import { localId } from './base/global-id.ts';
+import { nodesOf } from './base/node-loading.ts';
+import { inOrder, matchesValue, valueOrder } from './base/order.ts';
+import { pageCost, pageOf } from './base/paging.ts';
+
+const TYPE = 'PolicyAttachment';
+const SCOPE = '`*`: every call.';
+const PATTERN = 'A `*` at the end matches every text that begins with the rest.';
+const TEAMS = `Aliases or ids of teams. ${PATTERN}`;
+const KEYS = `Aliases of keys. ${PATTERN}`;
+const MODELS = `Names of models. ${PATTERN}`;
+const TAGS = `Tags of calls. ${PATTERN}`;
+const PRIORITY = 'Lower ones are first.';
+const DEFAULT = 'Whether it applies only when no other attachment matches.';
+
+const AttachmentType = builder.objectRef<PolicyAttachment>(TYPE);
+
+builder.node(AttachmentType, {
+  description: 'Where a policy applies. All dimensions must match; an empty one matches every call.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf((id, { scope }) => getPolicyAttachment(scope, { id })),
+  fields: (t) => ({
+    attachmentId: t.exposeString('id', { description: 'Local id, as in the HTTP API.' }),
+    policyName: t.exposeString('policyName', { description: 'Name of the policy.' }),
+    scope: t.string({ nullable: true, description: `${SCOPE} Null without one.`, resolve: ({ scope }) => scope }),
+    teams: t.stringList({ description: TEAMS, resolve: ({ teams }) => [...teams] }),
+    keys: t.stringList({ description: KEYS, resolve: ({ keys }) => [...keys] }),
+    models: t.stringList({ description: MODELS, resolve: ({ models }) => [...models] }),
+    tags: t.stringList({ description: TAGS, resolve: ({ tags }) => [...tags] }),
+    priority: t.int({ nullable: true, description: `${PRIORITY} Null is last.`, resolve: ({ priority }) => priority }),
+    isDefault: t.exposeBoolean('isDefault', { description: DEFAULT }),
+    isFromConfig: t.exposeBoolean('isFromConfig', {
+      description: 'Whether it is in the configuration file, so that it cannot be changed at run time.',
+    }),
+    createdAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was created. Null for an attachment of the configuration file.',
+      resolve: ({ createdAt }) => createdAt,
+    }),
+  }),
+});
+
+const FilterType = builder.inputType('PolicyAttachmentFilter', {
+  description: 'Filter of attachments. Blank text is ignored.',
+  fields: (t) => ({ policyName: t.string({ description: 'Exact name of the policy.' }) }),
+});
+
+const OrderType = valueOrder('PolicyAttachment', 'attachments of policies', {
+  POLICY_NAME: { value: 'policy_name', description: 'Name of the policy.' },
+  CREATED_AT: {
+    value: 'created_at',
+    description: 'When it was created; attachments of the configuration file are the earliest.',
+  },
+});
+
+const ORDER_VALUES = {
+  policy_name: (row: PolicyAttachment) => row.policyName,
+  created_at: (row: PolicyAttachment) => row.createdAt?.getTime() ?? 0,
+};
+
+const idOf = ({ id }: PolicyAttachment) => id;
+
+builder.queryField('policyAttachments', (t) =>
+  t.connection(
+    {
+      type: AttachmentType,
+      description: 'Where policies apply, by default those of the configuration file first.',
+      complexity: pageCost,
+      args: {
+        filter: t.arg({ type: FilterType, description: 'All attachments when absent.' }),
+        orderBy: t.arg({ type: OrderType, description: 'The order of creation when absent.' }),
+      },
+      resolve: (_root, { filter, orderBy, ...args }, { scope }) => {
+        const found = listPolicyAttachments(scope, undefined).filter((row) =>
+          matchesValue(row.policyName, filter?.policyName),
+        );
+        return pageOf(inOrder(found, orderBy, ORDER_VALUES, idOf), args, idOf);
+      },
+    },
+    { ...pageType('PolicyAttachment', 'attachments'), fields: (f) => totalCount(f, 'attachments') },
+    edgeType('PolicyAttachment', 'attachment'),
+  ),
+);
+
+const MatchType = builder.objectRef<MatchedPolicy>('MatchedPolicy');
+MatchType.implement({
+  description: 'A policy that applies to a call.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Name of the policy.' }),
+    via: t.exposeString('via', { description: 'Why it applies, such as `scope:*` or `team:sales+model:gpt-4o`.' }),
+    guardrails: t.stringList({
+      description: 'Names of its guardrails for the model of the call, inherited ones included.',
+      resolve: ({ guardrails }) => [...guardrails],
+    }),
+  }),
+});
+
+const FactsInput = builder.inputType('PolicyMatchInput', {
+  description: 'Facts of a call.',
+  fields: (t) => ({
+    teamAlias: t.string({ description: 'Alias of the team of the key.' }),
+    teamId: t.string({ description: 'Local id of the team of the key.' }),
+    keyAlias: t.string({ description: 'Alias of the key.' }),
+    model: t.string({ description: 'Name of the model.' }),
+    tags: t.stringList({ description: 'Tags of the call.' }),
+  }),
+});
+
+builder.queryField('matchingPolicies', (t) =>
+  t.field({
+    type: [MatchType],
+    description: 'The policies that attachments apply to a call with these facts, in their order.',
+    args: { input: t.arg({ type: FactsInput, required: true, description: 'The call.' }) },
+    resolve: (_root, { input }, { scope }) => [
+      ...listMatchingPolicies(scope, {
+        teamAlias: input.teamAlias ?? null,
+        teamId: input.teamId ?? null,
+        keyAlias: input.keyAlias ?? null,
+        model: input.model ?? null,
+        tags: input.tags ?? [],
+      }),
+    ],
+  }),
+);
+
+const CreateInput = builder.inputType('CreatePolicyAttachmentInput', {
+  description: 'Where a policy is to apply: every call, the default, or at least one dimension.',
+  fields: (t) => ({
+    policyName: t.string({ required: true, description: 'Name of a policy in force.' }),
+    scope: t.string({ description: SCOPE }),
+    teams: t.stringList({ description: TEAMS }),
+    keys: t.stringList({ description: KEYS }),
+    models: t.stringList({ description: MODELS }),
+    tags: t.stringList({ description: TAGS }),
+    priority: t.int({ description: PRIORITY }),
+    isDefault: t.boolean({ description: DEFAULT }),
+  }),
+});
+
+const DeleteInput = builder.inputType('DeletePolicyAttachmentInput', {
+  description: 'The attachment to remove.',
+  fields: (t) => ({
+    attachment: t.id({ required: true, description: 'The attachment: global id or `attachmentId`.' }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  createPolicyAttachment: t.field({
+    type: AttachmentType,
+    description: `Applies a policy to calls. ${TAKES_EFFECT}`,
+    args: { input: t.arg({ type: CreateInput, required: true, description: 'The policy and the calls.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'CreatePolicyAttachmentResult', description: 'The attachment, or why it was not created.' },
+    },
+    resolve: (_root, { input }, { scope }) =>
+      createPolicyAttachment(scope, {
+        policyName: input.policyName,
+        scope: input.scope ?? null,
+        teams: input.teams ?? [],
+        keys: input.keys ?? [],
+        models: input.models ?? [],
+        tags: input.tags ?? [],
+        priority: input.priority ?? null,
+        isDefault: input.isDefault ?? false,
+      }),
+  }),
+  deletePolicyAttachment: t.field({
+    type: AttachmentType,
+    description: `Stops applying a policy to calls. ${TAKES_EFFECT}`,
+    args: { input: t.arg({ type: DeleteInput, required: true, description: 'The attachment.' }) },
+    errors: {
+      types: [NotFound, Conflict],
+      union: {
+        name: 'DeletePolicyAttachmentResult',
+        description: 'The removed attachment, or why it was not removed.',
+      },
+    },
+    resolve: (_root, { input }, { scope }) => deletePolicyAttachment(scope, { id: localId(TYPE, input.attachment) }),
+  }),
+}));

@@ -1,0 +1,26 @@
+import { Rejected } from '../errors.ts';
+import type { StepResult } from './pipeline.ts';
+
+/** The steps of a pipeline that ran, as errors show them. */
+export interface PipelineContext {
+  readonly policy: string;
+  readonly step_results: readonly StepResult[];
+}
+
+/** The refusal of a call by the pipeline of a policy. */
+export class PipelineRejected extends Rejected {
+  readonly context: PipelineContext;
+  constructor(cause: Pick<Rejected, 'message' | 'guardrail' | 'detail'>, context: PipelineContext) {
+    super(cause.message, cause.guardrail, cause.detail, { cause });
+    this.name = 'PipelineRejected';
+    this.context = context;
+  }
+}
+
+/** A pipeline answers the call itself. Where that is not possible, the call is refused with the text. */
+export class AnsweredByPipeline extends PipelineRejected {
+  constructor(cause: Pick<Rejected, 'message' | 'guardrail' | 'detail'>, context: PipelineContext) {
+    super(cause, context);
+    this.name = 'AnsweredByPipeline';
+  }
+}

@@ -1,0 +1,22 @@
+import type { ModelRequest } from '../chat/chat.ts';
+import { invalidType } from '../inference/request-validation.ts';
+import { isJsonObject } from '../json-object.ts';
+
+/** Maximum number of names in one list. A request has up to three lists. */
+const MAX_NAMES = 100;
+
+/** Policies that a request names, in `policies` or in its metadata. Throws InvalidInput. */
+export function requestedPoliciesOf({
+  body,
+  endpoint,
+}: Pick<ModelRequest, 'endpoint' | 'body'>): Pick<ModelRequest, 'policies'> {
+  const metadata = ['metadata', 'litellm_metadata'].map((member) => body[member]);
+  const lists = [body['policies'], ...metadata.map((one) => (isJsonObject(one) ? one['policies'] : undefined))];
+  const names = lists.flatMap((list): readonly string[] => {
+    if (list === undefined || list === null) return [];
+    const isValid = Array.isArray(list) && list.length <= MAX_NAMES && list.every((name) => typeof name === 'string');
+    if (!isValid) throw invalidType('policies', `an array of at most ${MAX_NAMES} names`, endpoint);
+    return list;
+  });
+  return names.length === 0 ? {} : { policies: [...new Set(names)] };
+}

@@ -1,0 +1,167 @@
+import type { Caller } from '../caller.ts';
+import { InvalidInput, NotFound } from '../errors.ts';
+import type { JsonObject } from '../json-object.ts';
+import type { Authored, RowStore, Stamps } from '../row-store.ts';
+import type { TemplateSection } from './template.ts';
+
+/** One version of a prompt: a template of messages. */
+export interface PromptVersion {
+  /** `<prompt id>.v<version>`. */
+  readonly id: string;
+  readonly promptId: string;
+  /** From 1. */
+  readonly version: number;
+  /** `litellm_params`, with the template. */
+  readonly params: JsonObject;
+  /** Free-form information, as `prompt_info`. */
+  readonly info: JsonObject;
+  readonly environment: string;
+  /** Whether the configuration file has it. Such a prompt cannot be changed at run time. */
+  readonly isFromConfig: boolean;
+  /** Null for a prompt of the configuration file. */
+  readonly createdAt: Date | null;
+  readonly updatedAt: Date | null;
+  readonly createdBy: string | null;
+}
+
+export type StoredPrompt = Omit<PromptVersion, 'isFromConfig' | keyof Stamps> & Stamps;
+export type PromptStore = RowStore<StoredPrompt, null>;
+
+/** A prompt to store. */
+export interface PromptDraft {
+  readonly promptId: string;
+  readonly params: JsonObject;
+  readonly info: JsonObject | null;
+}
+
+/** Changes to the latest version. An absent member is unchanged. */
+export type PromptPatch = Partial<Pick<PromptDraft, 'params' | 'info'>>;
+
+/** A template whose syntax was checked. */
+export interface ParsedPrompt {
+  /** The template without its front matter. */
+  readonly content: string;
+  /** The front matter. */
+  readonly metadata: JsonObject;
+  readonly sections: readonly TemplateSection[];
+}
+
+/** Prompts of the configuration file and stored ones. */
+export interface Prompts {
+  /** All versions. Stored versions of a prompt that the file has, too, are left out. */
+  list(): readonly PromptVersion[];
+  /** Parses a template in the dotprompt format. Throws InvalidInput. */
+  parse(content: string): ParsedPrompt;
+  /** The parsed template of a version. */
+  parsed(version: PromptVersion): ParsedPrompt;
+  /** Stores the next version of a prompt. Throws Conflict for a prompt of the file, and InvalidInput. */
+  add(draft: PromptDraft, by: Authored): Promise<PromptVersion>;
+  /** Changes one version. Null when it does not exist. Throws InvalidInput. */
+  change(id: string, patch: PromptPatch, by: Authored): Promise<PromptVersion | null>;
+  /** Removes all versions of a prompt. Returns those that existed. */
+  remove(promptId: string): Promise<readonly PromptVersion[]>;
+  /** Replaces the prompts of the configuration file. */
+  configure(prompts: readonly PromptVersion[]): void;
+  /** Reads the stored rows again, for changes by other processes. */
+  refresh(): Promise<void>;
+}
+
+/** What a call says about its prompt. */
+export interface PromptUse {
+  readonly id: string;
+  /** The latest one when null. */
+  readonly version: number | null;
+  readonly variables: ReadonlyMap<string, unknown>;
+}
+
+export const DEFAULT_ENVIRONMENT = 'development';
+export const DOTPROMPT = 'dotprompt';
+
+const MAX_CHARACTERS = 256;
+const CONTROL_OR_UNPAIRED_SURROGATE = /[\p{Cc}\p{Cs}]/u;
+const VERSION_SUFFIX = /\.v(\d{1,9})$/;
+
+export const versionId = (promptId: string, version: number): string => `${promptId}.v${version}`;
+
+/** The prompt and the version that an id names, such as `greeting.v2`. */
+export function namedVersion(id: string): { readonly promptId: string; readonly version: number | null } {
+  const match = VERSION_SUFFIX.exec(id);
+  return match === null
+    ? { promptId: id, version: null }
+    : { promptId: id.slice(0, match.index), version: Number(match[1]) };
+}
+
+/** Throws InvalidInput for an id that rows and paths cannot have, or that names a version. */
+export function assertPromptId(id: string): void {
+  if (id.trim() === '' || id.length > MAX_CHARACTERS || CONTROL_OR_UNPAIRED_SURROGATE.test(id) || id.includes('/'))
+    throw new InvalidInput(`prompt_id must have 1 to ${MAX_CHARACTERS} characters, no slash and no control character`);
+  if (VERSION_SUFFIX.test(id))
+    throw new InvalidInput('prompt_id must not end with a version: the server numbers the versions');
+}
+
+/** The environment of a version, by its information. Throws InvalidInput. */
+export function environmentOf(info: JsonObject | null): string {
+  const environment = info?.['environment'] ?? DEFAULT_ENVIRONMENT;
+  if (typeof environment !== 'string' || environment === '' || environment.length > MAX_CHARACTERS)
+    throw new InvalidInput('prompt_info.environment must be a text');
+  return environment;
+}
+
+/** The template in the parameters of a prompt. Throws InvalidInput. */
+export function templateIn(params: JsonObject, promptId: string): string {
+  const integration = params['prompt_integration'];
+  if (integration !== DOTPROMPT)
+    throw new InvalidInput(`prompt_integration must be ${DOTPROMPT}: prompts of other services are not read`);
+  const unused = ['api_base', 'api_key', 'prompt_directory', 'prompt_file'].find(
+    (name) => (params[name] ?? null) !== null,
+  );
+  if (unused !== undefined)
+    throw new InvalidInput(`litellm_params.${unused} is not supported: send the template as dotprompt_content`);
+  const content = params['dotprompt_content'] ?? contentInData(params['prompt_data'], promptId);
+  if (typeof content !== 'string') throw new InvalidInput('litellm_params.dotprompt_content is required: a text');
+  return content;
+}
+
+/** The template in `prompt_data`: `{content}`, or `{<id>: {content}}`. */
+function contentInData(data: unknown, promptId: string): unknown {
+  if (typeof data !== 'object' || data === null) return undefined;
+  const members = new Map<string, unknown>(Object.entries(data));
+  const inner = members.get(promptId) ?? members;
+  if (inner instanceof Map) return inner.get('content');
+  return typeof inner === 'object' && inner !== null
+    ? new Map<string, unknown>(Object.entries(inner)).get('content')
+    : undefined;
+}
+
+export const promptNotFound = (id: string): NotFound => new NotFound('prompt', id, `Prompt with ID ${id} not found`);
+
+/** Error for a prompt that does not exist, or that the caller may not use. */
+export function unknownPrompt(id: string): InvalidInput {
+  return new InvalidInput(`Prompt ${id.slice(0, MAX_CHARACTERS)} not found`);
+}
+
+/** The latest version of each prompt. */
+export const latestVersions = (all: readonly PromptVersion[]): readonly PromptVersion[] =>
+  [...Map.groupBy(all, ({ promptId }) => promptId).values()].flatMap((versions) => {
+    const latest = versions.toSorted((one, other) => other.version - one.version)[0];
+    return latest === undefined ? [] : [latest];
+  });
+
+/** A version of a prompt: the named one, else the latest one; undefined when it does not exist. */
+export function versionOf(
+  all: readonly PromptVersion[],
+  { promptId, version }: { readonly promptId: string; readonly version: number | null },
+): PromptVersion | undefined {
+  const versions = all.filter((one) => one.promptId === promptId);
+  return version === null ? latestVersions(versions)[0] : versions.find((one) => one.version === version);
+}
+
+/** Ids of prompts that a key may use; null for all. */
+export function allowedPromptsOf({ key }: Pick<Caller, 'key'>): readonly string[] | null {
+  const listed = key?.metadata['prompts'] ?? null;
+  return Array.isArray(listed) ? listed.filter((id): id is string => typeof id === 'string') : null;
+}
+
+/** Whether a key may use a prompt. */
+export const mayUsePrompt = (caller: Pick<Caller, 'key'>, promptId: string): boolean =>
+  allowedPromptsOf(caller)?.includes(promptId) !== false;

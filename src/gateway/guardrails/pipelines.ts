@@ -1,0 +1,140 @@
+import { DomainError, GuardrailMissing, Rejected, Unavailable } from '../../domain/errors.ts';
+import type { ActiveGuardrail, GuardedText, Verdict } from '../../domain/guardrails/guardrail.ts';
+import { actionAfter, type PipelineMode, type PipelineStep, type StepResult } from '../../domain/policies/pipeline.ts';
+import { AnsweredByPipeline, PipelineRejected } from '../../domain/policies/pipeline-rejection.ts';
+import type { MatchedPolicy } from '../../domain/policies/policy-book.ts';
+
+/** The pipeline of a policy, with the guardrails of its steps. Several guardrails may share the name of a step. */
+export interface ActivePipeline {
+  readonly policy: string;
+  readonly mode: PipelineMode;
+  readonly steps: readonly { readonly step: PipelineStep; readonly guardrails: readonly ActiveGuardrail[] }[];
+}
+
+/** A guardrail, or a pipeline in its place. */
+export interface RunnableGuardrail extends ActiveGuardrail {
+  /** Runs instead of `guardrail` when present. */
+  readonly pipeline?: ActivePipeline;
+}
+
+const NEVER = {
+  check(): never {
+    throw new Unavailable('A pipeline runs only as a part of a call.', null);
+  },
+};
+
+/** Pipelines of policies as guardrails. Throws GuardrailMissing for a step whose guardrail does not exist. */
+export const pipelinesOf = (
+  matched: readonly MatchedPolicy[],
+  all: readonly ActiveGuardrail[],
+): readonly RunnableGuardrail[] =>
+  matched.flatMap(({ name: policy, pipeline }) => {
+    if (pipeline === null) return [];
+    const steps = pipeline.steps.map((step) => {
+      const guardrails = all.filter(({ definition }) => definition.name === step.guardrail);
+      if (guardrails.length > 0) return { step, guardrails };
+      throw new GuardrailMissing(
+        `The guardrail '${step.guardrail}' of the policy '${policy}' is not configured, so the call is refused.`,
+      );
+    });
+    return [
+      {
+        definition: {
+          id: `policy:${policy}`,
+          name: `pipeline:${policy}`,
+          kind: 'policy_pipeline',
+          modes: [pipeline.mode],
+          defaultOn: false,
+          params: {},
+          info: null,
+          isFromConfig: false,
+          teamId: null,
+          createdAt: null,
+          updatedAt: null,
+        },
+        guardrail: NEVER,
+        // Every check of a stream runs all steps on the text so far.
+        stream: steps[0]?.guardrails[0]?.stream ?? { samplingRate: 1, atEndOnly: true },
+        inspectsEmbeddings: true,
+        skips: [],
+        pipeline: { policy, mode: pipeline.mode, steps },
+      },
+    ];
+  });
+
+/** Runs one guardrail. Throws Rejected, GuardrailFailed and Unavailable. */
+type RunStep = (one: ActiveGuardrail, texts: readonly GuardedText[]) => Promise<Verdict>;
+
+interface Texts {
+  readonly texts: readonly GuardedText[];
+  readonly masked: Readonly<Record<string, number>>;
+  readonly isEdited: boolean;
+}
+
+const edited = ({ texts, masked }: Texts, verdict: Extract<Verdict, { kind: 'edited' }>): Texts => ({
+  texts: texts.map(({ role, text }, index) => ({ role, text: verdict.texts[index] ?? text })),
+  masked: { ...masked, ...verdict.masked },
+  isEdited: true,
+});
+
+interface StepEnd {
+  readonly outcome: StepResult['outcome'];
+  readonly texts: Texts;
+  readonly failure: DomainError | null;
+}
+
+/** Runs the guardrails of a step, each with the edits of the one before. Throws what is no failure of a guardrail. */
+async function stepEnd(guardrails: readonly ActiveGuardrail[], before: Texts, run: RunStep): Promise<StepEnd> {
+  let texts = before;
+  for (const one of guardrails) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      const verdict = await run(one, texts.texts);
+      if (verdict.kind === 'edited') texts = edited(texts, verdict);
+    } catch (failure) {
+      if (!(failure instanceof DomainError)) throw failure;
+      return { outcome: failure instanceof Rejected ? 'fail' : 'error', texts: before, failure };
+    }
+  }
+  return { outcome: 'pass', texts, failure: null };
+}
+
+/** The refusal of a step, or one for a step that blocks without a refusal. */
+function refusalOf({ policy }: ActivePipeline, step: PipelineStep, failure: DomainError | null): Rejected {
+  if (failure instanceof Rejected) return failure;
+  return new Rejected(`Content blocked by guardrail pipeline '${policy}'`, step.guardrail);
+}
+
+/**
+ * Runs the steps of a pipeline. The verdict has the edits of the steps that pass their data on. Throws PipelineRejected
+ * for a block, AnsweredByPipeline for an answer in place of the call, and the failure of a guardrail whose step blocks
+ * after it.
+ */
+export async function runPipeline(
+  pipeline: ActivePipeline,
+  texts: readonly GuardedText[],
+  run: RunStep,
+): Promise<Verdict> {
+  const { policy, mode, steps } = pipeline;
+  const results: StepResult[] = [];
+  let current: Texts = { texts, masked: {}, isEdited: false };
+  for (const { step, guardrails } of steps) {
+    // oxlint-disable-next-line no-await-in-loop -- one after another
+    const { outcome, texts: after, failure } = await stepEnd(guardrails, current, run);
+    const action = actionAfter(step, outcome);
+    results.push({ guardrail: step.guardrail, outcome, action });
+    if (outcome === 'pass' && (step.pass_data || mode === 'post_call')) current = after;
+    if (action === 'allow') break;
+    if (action === 'next') continue;
+    if (action === 'block' && failure !== null && !(failure instanceof Rejected)) throw failure;
+    const refusal = refusalOf(pipeline, step, failure);
+    const context = { policy, step_results: results };
+    if (action === 'block') throw new PipelineRejected(refusal, context);
+    const message = step.modify_response_message ?? refusal.message;
+    if (mode === 'pre_call')
+      throw new AnsweredByPipeline({ message, guardrail: refusal.guardrail, detail: refusal.detail }, context);
+    return { kind: 'edited', texts: texts.map((_text, index) => (index === 0 ? message : '')), masked: {} };
+  }
+  if (!current.isEdited) return { kind: 'passed' };
+  return { kind: 'edited', texts: current.texts.map(({ text }) => text), masked: current.masked };
+}

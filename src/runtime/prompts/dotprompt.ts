@@ -1,0 +1,31 @@
+import { parse } from 'yaml';
+import { InvalidInput } from '../../domain/errors.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
+import type { ParsedPrompt } from '../../domain/prompts/prompt.ts';
+import { MAX_TEMPLATE_CHARACTERS, sectionsOf } from '../../domain/prompts/template.ts';
+
+/** The front matter between two lines of dashes, and the rest. */
+const FRONT_MATTER = /^\uFEFF?\s*---[ \t]*\r?\n([\s\S]*?)(?<=\n)---[ \t]*(?:\r?\n|$)([\s\S]*)$/;
+
+function metadataOf(text: string): JsonObject {
+  let value: unknown;
+  try {
+    // Without aliases, a short text cannot expand to a large value.
+    value = parse(text, { maxAliasCount: 0, schema: 'core' });
+  } catch {
+    throw new InvalidInput('The front matter of the template is not valid YAML.');
+  }
+  if (value === null || value === undefined) return {};
+  if (!isJsonObject(value)) throw new InvalidInput('The front matter of the template must be a map.');
+  // Through JSON: keys and values that JSON does not have are texts, or left out.
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
+}
+
+/** Parses a template in the dotprompt format: YAML front matter, then messages. Throws InvalidInput. */
+export function parseDotprompt(source: string): ParsedPrompt {
+  if (source.length > MAX_TEMPLATE_CHARACTERS)
+    throw new InvalidInput(`The template has more than ${MAX_TEMPLATE_CHARACTERS} characters.`);
+  const match = FRONT_MATTER.exec(source);
+  const content = (match?.[2] ?? source).replaceAll('\r\n', '\n').trim();
+  return { content, metadata: metadataOf(match?.[1] ?? ''), sections: sectionsOf(content) };
+}

@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import { DomainError } from '../../domain/errors.ts';
+import { isJsonObject } from '../../domain/json-object.ts';
+import { type PolicyAttachment, validAttachment } from '../../domain/policies/attachment.ts';
+import type { FilePolicies } from '../../domain/policies/policies.ts';
+import { createPolicyBook } from '../../domain/policies/policy-book.ts';
+import { assertName, chainOf, policiesInForce, type Policy, rulesOfEntry } from '../../domain/policies/policy.ts';
+import { modelMatcher } from '../policies/model-matcher.ts';
+import type { ConfigDocument } from './config-document.ts';
+import type { ConfigFault } from './config-fault.ts';
+import { unknownMember } from './nearest-name.ts';
+
+const texts = z.array(z.string()).nullish();
+const action = z.enum(['next', 'allow', 'block', 'modify_response']).nullish();
+
+/** One policy of the file. `rulesOfEntry` checks it; this is its schema for editors. */
+export const policyEntry = z.looseObject({
+  description: z.string().nullish(),
+  inherit: z.string().nullish(),
+  guardrails: z.looseObject({ add: texts, remove: texts }).nullish(),
+  condition: z.looseObject({ model: z.union([z.string(), z.array(z.string())]).nullish() }).nullish(),
+  pipeline: z
+    .looseObject({
+      mode: z.enum(['pre_call', 'post_call']),
+      steps: z.array(
+        z.looseObject({
+          guardrail: z.string(),
+          on_pass: action,
+          on_fail: action,
+          on_error: action,
+          pass_data: z.boolean().nullish(),
+          modify_response_message: z.string().nullish(),
+        }),
+      ),
+    })
+    .nullish(),
+});
+
+/** One attachment of the file. */
+export const attachmentEntry = z.looseObject({
+  policy: z.string(),
+  scope: z.string().nullish(),
+  teams: texts,
+  keys: texts,
+  models: texts,
+  tags: texts,
+  priority: z.number().nullish(),
+  default: z.boolean().nullish(),
+});
+
+const ATTACHMENT_MEMBERS = Object.keys(attachmentEntry.shape);
+const FROM_FILE = { isFromConfig: true, createdAt: null, updatedAt: null, createdBy: null, updatedBy: null } as const;
+const NONE: FilePolicies = { policies: [], attachments: [] };
+
+interface PolicyReading {
+  /** A wrong value, which stops the start. */
+  readonly fault: (fault: ConfigFault) => void;
+  /** A value without an effect, which stops the start only where the configuration is strict. */
+  readonly faultIfStrict: (fault: ConfigFault) => void;
+}
+
+type Refuse = (place: readonly (string | number)[], message: string) => void;
+
+const isOff = (section: unknown): boolean =>
+  section === undefined || section === null || section === false || section === '';
+
+/** Result of `read`; null when it refuses, after `refused` was called with the message. */
+function attempt<Value>(read: () => Value, refused: (message: string) => void): Value | null {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    refused(error.message);
+    return null;
+  }
+}
+
+function policiesIn(section: unknown, refuse: Refuse): readonly Policy[] {
+  if (isOff(section)) return [];
+  if (!isJsonObject(section)) {
+    refuse(['policies'], 'must be a map of policies by name');
+    return [];
+  }
+  return Object.entries(section).flatMap(([name, entry]) => {
+    const rules = attempt(
+      () => {
+        assertName('the name', name);
+        return rulesOfEntry(entry ?? {});
+      },
+      (message) => refuse(['policies', name], message),
+    );
+    if (rules === null) return [];
+    const version = {
+      version: 1,
+      status: 'production',
+      parentId: null,
+      publishedAt: null,
+      productionAt: null,
+    } as const;
+    return [{ ...rules, ...version, ...FROM_FILE, id: name, name }];
+  });
+}
+
+function attachmentsIn(
+  section: unknown,
+  { refuse, warn }: { readonly refuse: Refuse; readonly warn: Refuse },
+): readonly PolicyAttachment[] {
+  const parsed = z.array(attachmentEntry).safeParse(isOff(section) ? [] : section);
+  if (!parsed.success) {
+    for (const { path, message } of parsed.error.issues)
+      refuse(
+        ['policy_attachments', ...path.map((part) => (typeof part === 'symbol' ? part.toString() : part))],
+        message,
+      );
+    return [];
+  }
+  return parsed.data.flatMap((entry, index) => {
+    const at = ['policy_attachments', index] as const;
+    for (const name of Object.keys(entry))
+      if (!ATTACHMENT_MEMBERS.includes(name)) warn([...at, name], unknownMember(name, ATTACHMENT_MEMBERS));
+    const { policy: policyName, scope = null, teams, keys, models, tags, priority = null } = entry;
+    const dimensions = { teams: teams ?? [], keys: keys ?? [], models: models ?? [], tags: tags ?? [] };
+    const rules = attempt(
+      () => validAttachment({ policyName, scope, ...dimensions, priority, isDefault: entry.default === true }),
+      (message) => refuse(at, message),
+    );
+    return rules === null ? [] : [{ ...rules, ...FROM_FILE, id: `config-attachment-${index}` }];
+  });
+}
+
+/** The policies and attachments of the file; none when one has a wrong value. `fault` receives each wrong value. */
+export function readPolicies(document: ConfigDocument, { fault, faultIfStrict }: PolicyReading): FilePolicies {
+  let isRefused = false;
+  const at = (place: readonly (string | number)[], message: string): ConfigFault => ({
+    ...document.placeOf([...place]),
+    key: place.join('.'),
+    message,
+  });
+  const refuse: Refuse = (place, message) => {
+    isRefused = true;
+    fault(at(place, message));
+  };
+  const warn: Refuse = (place, message) => faultIfStrict(at(place, message));
+  const policies = policiesIn(document.content['policies'], refuse);
+  const attachments = attachmentsIn(document.content['policy_attachments'], { refuse, warn });
+  const inForce = policiesInForce(policies);
+  for (const policy of policies) {
+    attempt(
+      () => createPolicyBook([policy], [], modelMatcher),
+      (message) => refuse(['policies', policy.name], message),
+    );
+    const chain = chainOf(policy, inForce);
+    // A parent that the file does not have may be stored.
+    if (typeof chain === 'string' && chain.includes('cycle')) refuse(['policies', policy.name, 'inherit'], chain);
+  }
+  return isRefused ? NONE : { policies, attachments };
+}

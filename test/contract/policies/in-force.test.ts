@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { blocks, CHAT, masks, type PolicyServer, startPolicies } from './policy-server.ts';
+
+const WORDS = ['base', 'extra', 'team', 'tagged', 'named', 'fallback'] as const;
+
+let server: PolicyServer;
+beforeAll(async () => {
+  server = await startPolicies([...WORDS.map((name) => blocks(name)), masks('mask', 'alpha', 'beta')], {
+    policies: {
+      base: { guardrails: { add: ['base', 'extra'] } },
+      strict: { inherit: 'base', guardrails: { add: ['team'], remove: ['extra'] } },
+      tagged: { guardrails: { add: ['tagged'] } },
+      named: { guardrails: { add: ['named'] } },
+      fallback: { guardrails: { add: ['fallback'] } },
+      some: { guardrails: { add: ['extra'] }, condition: { model: ['cl.*e', 'other'] } },
+      orphan: { inherit: 'gone', guardrails: { add: ['base'] } },
+      lost: { guardrails: { add: ['no-such-guardrail'] } },
+      masking: { guardrails: { add: ['mask'] } },
+    },
+    policy_attachments: [
+      { policy: 'strict', teams: ['sales'], priority: 2 },
+      { policy: 'tagged', teams: ['sales'], tags: ['health-*'], priority: 1 },
+      { policy: 'fallback', default: true },
+      { policy: 'orphan', keys: ['orphan-key'] },
+      { policy: 'lost', keys: ['lost-key'] },
+      { policy: 'some', keys: ['some-*'] },
+    ],
+  });
+  await server.app.call('POST', '/team/new', { team_id: 't1', team_alias: 'sales' });
+});
+afterAll(() => server.stop());
+
+const chat = (text: string, members: object = {}) => ({
+  model: 'chat',
+  messages: [{ role: 'user', content: text }],
+  ...members,
+});
+const headersOf = ({ headers }: { readonly headers: Readonly<Record<string, string>> }) => ({
+  policies: headers['x-litellm-applied-policies'],
+  sources: headers['x-litellm-policy-sources'],
+  guardrails: headers['x-litellm-applied-guardrails'],
+});
+
+describe('policies of calls', () => {
+  it('the default applies where no other attachment does', async () => {
+    expect(await server.blockedWords(WORDS)).toEqual(['fallback']);
+    expect(headersOf(await server.ask(CHAT, chat('hi')))).toEqual({
+      policies: 'fallback',
+      sources: 'fallback=scope:default',
+      guardrails: 'fallback',
+    });
+  });
+
+  it('an attachment to a team applies the policy with what it inherits, without what it removes', async () => {
+    const key = await server.newKey({ team_id: 't1' });
+    expect(await server.blockedWords(WORDS, {}, key)).toEqual(['base', 'team']);
+    expect(headersOf(await server.ask(CHAT, chat('hi'), key))).toEqual({
+      policies: 'strict',
+      sources: 'strict=team:sales',
+      guardrails: 'base,team',
+    });
+  });
+
+  it('all dimensions must match, and lower priorities are first', async () => {
+    const key = await server.newKey({ team_id: 't1' });
+    const members = { metadata: { tags: ['health-1'] } };
+    expect(await server.blockedWords(WORDS, members, key)).toEqual(['base', 'team', 'tagged']);
+    expect(headersOf(await server.ask(CHAT, chat('hi', members), key)).sources).toBe(
+      'tagged=tag:health-1+team:sales; strict=team:sales',
+    );
+    expect(await server.blockedWords(['tagged'], members)).toEqual([]);
+  });
+
+  it('a request, a key and a team name policies', async () => {
+    expect(await server.blockedWords(WORDS, { policies: ['named'] })).toEqual(['named', 'fallback']);
+    const key = await server.newKey({ policies: ['named'] });
+    expect(await server.blockedWords(WORDS, {}, key)).toEqual(['named', 'fallback']);
+    expect(headersOf(await server.ask(CHAT, chat('hi', { policies: ['base'] }), key)).sources).toBe(
+      'fallback=scope:default; named=key; base=request',
+    );
+    expect(server.upstreamRequests()[0]?.body).not.toContain('policies');
+  });
+
+  it('a policy with a condition applies to its models only', async () => {
+    const key = await server.newKey({ key_alias: 'some-1' });
+    expect(await server.blockedWords(WORDS, {}, key)).toEqual([]);
+    const claude = { model: 'claude', max_tokens: 5 };
+    expect(await server.blockedWords(WORDS, claude, key)).toEqual(['extra']);
+  });
+
+  it('guardrails of policies edit texts, also of messages and responses', async () => {
+    const masked = { policies: ['masking'] };
+    await server.ask(CHAT, chat('an alpha', masked));
+    expect(server.upstreamRequests()[0]?.body).not.toContain('alpha');
+    await server.ask('/v1/responses', { model: 'chat', input: 'an alpha', ...masked });
+    expect(server.upstreamRequests()[0]?.body).not.toContain('alpha');
+    await server.ask('/v1/messages', {
+      model: 'claude',
+      max_tokens: 5,
+      messages: [{ role: 'user', content: 'an alpha' }],
+      ...masked,
+    });
+    expect(server.upstreamRequests()[0]?.body).not.toContain('alpha');
+  });
+
+  it('400: an unknown policy of a request, and a list that is no list of names', async () => {
+    const unknown = await server.ask(CHAT, chat('hi', { policies: ['nope'] }));
+    expect([unknown.status, unknown.body]).toEqual([
+      400,
+      {
+        error: {
+          message: "The policy 'nope' does not exist. Remove it from 'policies', or name one that is in force.",
+          type: 'invalid_request_error',
+          param: 'policies',
+          code: '400',
+        },
+      },
+    ]);
+    const wrong = await server.ask(CHAT, chat('hi', { policies: 'named' }));
+    expect([wrong.status, wrong.body]).toEqual([
+      400,
+      {
+        error: {
+          message:
+            "/chat/completions: Invalid type for parameter 'policies': it must be an array of at most 100 names.",
+          type: 'invalid_request_error',
+          param: 'policies',
+          code: '400',
+        },
+      },
+    ]);
+  });
+
+  it('503: a missing guardrail, a missing parent and a missing policy of a key refuse the call', async () => {
+    const refusal = (message: string) => [
+      503,
+      { error: { message, type: 'service_unavailable', param: null, code: '503' } },
+    ];
+    const outcome = async (draft: object) => {
+      const { status, body } = await server.ask(CHAT, chat('hi'), await server.newKey(draft));
+      return [status, body];
+    };
+    expect(await outcome({ key_alias: 'lost-key' })).toEqual(
+      refusal("The guardrail 'no-such-guardrail' of this call is not configured, so the call is refused."),
+    );
+    expect(await outcome({ key_alias: 'orphan-key' })).toEqual(
+      refusal(
+        "The policy 'orphan' of this call cannot run: the parent policy 'gone' of 'orphan' is not in force. The call is refused.",
+      ),
+    );
+    expect(await outcome({ policies: ['nope'] })).toEqual(
+      refusal("The policy 'nope' of this call is not in force, so the call is refused."),
+    );
+    expect(server.upstreamRequests()).toEqual([]);
+  });
+
+  it('403: a team without the right to change guardrails names no policy', async () => {
+    await server.app.call('POST', '/team/new', {
+      team_id: 't2',
+      metadata: { guardrails: { modify_guardrails: false } },
+    });
+    const key = await server.newKey({ team_id: 't2' });
+    const { status } = await server.ask(CHAT, chat('hi', { policies: ['named'] }), key);
+    expect(status).toBe(403);
+  });
+});
