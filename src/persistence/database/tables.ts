@@ -147,5 +147,8 @@ export const ENTITIES = [
   DecisionOutcomeEntity,
 ] as const;
 
-/** Tables of the query builder, typed by the entities, from which the migrations are generated. */
-export type Tables = InferKyselyDB<(typeof ENTITIES)[number]>;
+/**
+ * Tables of the query builder, typed by the entities, from which the migrations are generated. It is an interface, not
+ * a type alias: the compiler compares interfaces by name, and so many tables are too deep for it otherwise.
+ */
+export interface Tables extends InferKyselyDB<(typeof ENTITIES)[number]> {}
