@@ -46,7 +46,7 @@ export interface ConnectionTestPlatform {
 
 /** Deployments that administrators create at run time. */
 export interface StoredDeploymentPlatform {
-  readonly stores: Pick<Stores, 'credentials' | 'deployments'>;
+  readonly stores: Pick<Stores, 'autoRouters' | 'credentials' | 'deployments'>;
   readonly deployments: DeploymentRegistry;
   /** Stored credentials by name. */
   readonly credentials: CredentialFinder;

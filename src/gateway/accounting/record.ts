@@ -31,7 +31,7 @@ const NS_PER_MS = 1e6;
 /** Parts of a request that are recorded: a model call, or a call about a stored object. */
 export interface RecordedRequest extends Pick<
   ModelRequest,
-  'model' | 'body' | 'callId' | 'parent' | 'labels' | 'userAgent' | 'omitContent'
+  'model' | 'body' | 'callId' | 'parent' | 'labels' | 'userAgent' | 'omitContent' | 'routing'
 > {
   readonly endpoint: Pick<Endpoint, 'callType' | 'outputs'> & {
     readonly operation: string;
@@ -156,8 +156,12 @@ export function recordOf(call: ClosedCall): CallRecord {
   };
 }
 
-/** A spend row with the budget windows and guardrail runs of its call; the same object for a call with neither. */
-function withExtras(spend: SpendRow, { windows, guard }: ClosedCall): SpendRow {
+/**
+ * A spend row with the budget windows, guardrail runs and routing decision of its call; the same object for a call with
+ * none of them.
+ */
+function withExtras(row: SpendRow, { windows, guard, request: { routing } }: ClosedCall): SpendRow {
+  const spend = routing === undefined ? row : { ...row, routing };
   const counted = windows === undefined ? spend : { ...spend, windows };
   return guard === null || guard.entries.length === 0 ? counted : { ...counted, guardrails: guard.entries };
 }

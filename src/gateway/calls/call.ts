@@ -15,6 +15,7 @@ import type { BatchReservation } from '../admission/batch-limits.ts';
 import type { GatewayCall, Tries } from '../gateway.ts';
 import type { RecordedRequest, RecordedGuardrails } from '../accounting/record.ts';
 import type { CallLimits, LimitedCall } from '../admission/rate-limits.ts';
+import { NO_OUTCOME } from './no-outcome.ts';
 import { AnsweredCall, type CallOfAnswer } from './answered-call.ts';
 
 /** Parts of the gateway that a call uses. */
@@ -28,6 +29,7 @@ export interface CallTools extends AccountTools {
 export interface OpenCall {
   readonly callId: string;
   readonly traceId: string;
+  readonly spanId: string;
   /**
    * Reserves the expected cost until the call ends, and releases an earlier reservation. Returns a promise when
    * `Budgets.reserve` does. Throws as `Budgets.reserve`.
@@ -64,15 +66,6 @@ export interface OpenCall {
   /** All deployments failed: the call is recorded with the deployment `at`. */
   allDeploymentsFailed(at: CallTarget, failure: unknown): void;
 }
-
-const NO_OUTCOME: Outcome = {
-  responseId: null,
-  responseModel: null,
-  finishReason: null,
-  usage: null,
-  failure: null,
-  text: null,
-};
 
 const NO_RETRIES: Tries = { retries: 0, maxRetries: null, fallbacks: 0, maxFallbacks: null };
 const NO_STANDINGS: GatewayCall['limits'] = Object.freeze([]);
@@ -128,6 +121,10 @@ class Call implements OpenCall, CallOfAnswer {
 
   get traceId(): string {
     return this.#account.traceId;
+  }
+
+  get spanId(): string {
+    return this.#account.spanId;
   }
 
   elapsedMs(): number {
@@ -225,6 +222,7 @@ class Call implements OpenCall, CallOfAnswer {
     const facts = {
       callId: account.callId,
       modelGroup: request.model,
+      routing: request.routing,
       deployment,
       tries,
       limits: this.#rateAdmission?.standings ?? NO_STANDINGS,

@@ -123,6 +123,8 @@ const CALL_COLUMNS: {
     tags: fromCall('tags', 'labels'),
     // Calls with guardrails are stored without the log.
     guardrails: computed(() => 'cast(null as text)'),
+    // Calls of auto routers, too.
+    routing: computed(() => 'cast(null as text)'),
   },
   trace_summary: {
     trace_id: fromCall('trace_id'),

@@ -74,6 +74,8 @@ const SPEND_MEMBERS: Sharing<SpendRow> = {
   error: 'own',
   // Not encoded: calls with guardrails are stored as rows, not in the call log.
   guardrails: 'own',
+  // Not encoded: calls of auto routers have a child span, so that they are stored as rows.
+  routing: 'own',
 };
 const SPAN_MEMBERS: Sharing<SpanHead> = {
   traceId: 'own',

@@ -9,7 +9,10 @@ import type { SpendRow } from '../../domain/spend/spend-row.ts';
 export const SpendRowEntity = defineEntity({
   name: 'SpendRowEntity',
   tableName: 'spend_row',
-  indexes: [{ properties: ['startedAt'] }],
+  indexes: [
+    { properties: ['startedAt'] },
+    { name: 'spend_row_routed_index', properties: ['startedAt'], where: `"routing" is not null` },
+  ],
   properties: {
     traceId: p.text().primary(),
     spanId: p.text().primary(),
@@ -44,6 +47,8 @@ export const SpendRowEntity = defineEntity({
     tags: p.text().nullable(),
     /** JSON list of runs of guardrails; null for none. */
     guardrails: p.text().nullable(),
+    /** JSON of the decision of an auto router; null for none. */
+    routing: p.text().nullable(),
   },
 });
 

@@ -42,6 +42,7 @@ export function storedRowOf(row: SpendRow): StoredRow {
     session_id: storableOrNull(row.sessionId),
     tags: row.tags.length === 0 ? null : tagsText(row.tags),
     guardrails: row.guardrails === undefined ? null : storable(JSON.stringify(row.guardrails)),
+    routing: row.routing === undefined ? null : storable(JSON.stringify(row.routing)),
   };
 }
 
@@ -83,6 +84,7 @@ export function spendRowOf(row: StoredRow): SpendRow {
     firstByteAt: row.first_byte_at === null ? null : new Date(row.first_byte_at),
     traceId: row.trace_id,
     spanId: row.span_id,
+    ...(row.routing === null ? {} : { routing: JSON.parse(row.routing) as NonNullable<SpendRow['routing']> }),
     ...(row.guardrails === null
       ? {}
       : { guardrails: JSON.parse(row.guardrails) as NonNullable<SpendRow['guardrails']> }),
