@@ -61,6 +61,11 @@ export interface StoredDeploymentPlatform {
   readonly ids: Ids;
 }
 
+/** Auto routers, and the decisions of their calls. */
+export interface AutoRouterPlatform extends Pick<StoredDeploymentPlatform, 'deployments' | 'clock'> {
+  readonly stores: Pick<Stores, 'autoRouters'>;
+}
+
 /** Stored deployments of teams. */
 export interface TeamModelPlatform extends Pick<StoredDeploymentPlatform, 'deployments'> {
   readonly stores: Pick<Stores, 'deployments'>;

@@ -96,6 +96,7 @@ export const tierModel = (name: string, url: string, price = 0.001) => ({
     model: `openai/${name}`,
     api_base: url,
     api_key: 'sk-upstream-credential-0123456789',
+    use_chat_completions_api: true,
     input_cost_per_token: price,
     output_cost_per_token: price,
   },
