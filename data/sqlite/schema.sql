@@ -28,7 +28,7 @@ CREATE TABLE "spend_row" (
         "ended_at" bigint not null,
         "first_byte_at" bigint null,
         "error_code" text null,
-        "error_message" text null, "end_user" text null, "session_id" text null, "tags" text null, "guardrails" text null,
+        "error_message" text null, "end_user" text null, "session_id" text null, "tags" text null, "guardrails" text null, "routing" text null,
         primary key ("trace_id", "span_id", "id")
       ) without rowid
     ;
@@ -1002,6 +1002,7 @@ CREATE TABLE "a2a_agent" (
       );
 CREATE UNIQUE INDEX "a2a_agent_name_unique" on "a2a_agent" ("name");
 CREATE INDEX "a2a_agent_created_at_id_index" on "a2a_agent" ("created_at", "id");
+CREATE INDEX "spend_row_routed_index" on "spend_row" ("started_at") where "routing" is not null;
 insert into "schema_migration" ("name") values
 ('Migration20261121000000_foundation'),
 ('Migration20261121010000_catalog_releases'),
@@ -1064,4 +1065,5 @@ insert into "schema_migration" ("name") values
 ('Migration20261130101000_mcp_servers'),
 ('Migration20261130101100_mcp_toolsets'),
 ('Migration20261130101500_vector_stores'),
-('Migration20261130102424_a2a_agents');
+('Migration20261130102424_a2a_agents'),
+('Migration20261130142536_spend_row_routing');
