@@ -1,4 +1,5 @@
-import { type AutoRouter, type Classifier, type Tier, TIERS } from '../src/domain/auto-routers/auto-router.ts';
+import type { AutoRouter, Classifier } from '../src/domain/auto-routers/auto-router.ts';
+import { type Tier, TIERS } from '../src/domain/auto-routers/tiers.ts';
 import type { RoutedCalls } from '../src/domain/auto-routers/auto-router-store.ts';
 import type { Deployment } from '../src/domain/chat/provider.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';

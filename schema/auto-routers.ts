@@ -1,5 +1,5 @@
 import { listAutoRouters, listRoutedCalls, type VisibleRouter } from '../resolvers/auto-routers.ts';
-import { TIERS, type Tier } from '../src/domain/auto-routers/auto-router.ts';
+import { TIERS, type Tier } from '../src/domain/auto-routers/tiers.ts';
 import type { RoutedCalls } from '../src/domain/auto-routers/auto-router-store.ts';
 import type { RoutingDecision } from '../src/domain/auto-routers/routing-decision.ts';
 import { usdText } from '../src/domain/money.ts';
@@ -47,7 +47,7 @@ const AutoRouterType = builder.objectRef<VisibleRouter>('AutoRouter').implement(
       nullable: true,
       description: 'Model where no tier can be called. Null for none.',
     }),
-    judgeModel: t.exposeString('judge', {
+    classifierModel: t.exposeString('judge', {
       nullable: true,
       description: 'Model that the classifier asks. Null for a local classifier.',
     }),

@@ -39,7 +39,7 @@ const chat = (content: string) =>
 
 it('lists routers with their tiers', async () => {
   const query =
-    '{ autoRouters { model classifier tiers { tier label models } defaultModel judgeModel keepsSessions isFromConfig } }';
+    '{ autoRouters { model classifier tiers { tier label models } defaultModel classifierModel keepsSessions isFromConfig } }';
   expect(await ask(query)).toEqual({
     data: {
       autoRouters: [
@@ -51,7 +51,7 @@ it('lists routers with their tiers', async () => {
             { tier: 'REASONING', label: null, models: ['tier-r'] },
           ],
           defaultModel: 'tier-r',
-          judgeModel: null,
+          classifierModel: null,
           keepsSessions: false,
           isFromConfig: true,
         },

@@ -1,5 +1,5 @@
 import type { Usd } from '../money.ts';
-import type { Tier } from './auto-router.ts';
+import type { Tier } from './tiers.ts';
 
 /** Calls of one router that took the same way. */
 export interface RoutedCalls {

@@ -1,4 +1,4 @@
-import type { Tier } from './auto-router.ts';
+import type { Tier } from './tiers.ts';
 import { CODE_WORDS, REASONING_WORDS, SIMPLE_WORDS, STEP_PATTERNS, TECHNICAL_WORDS } from './heuristic-words.ts';
 import { type KeywordFinder, keywordFinder } from './keywords.ts';
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json-object.ts';
-import type { Judge, JudgeFormat, Tier } from './auto-router.ts';
+import type { Judge, JudgeFormat } from './auto-router.ts';
+import type { Tier } from './tiers.ts';
 
 /** The messages of a judge call, and how its answer is read. */
 export interface JudgeQuestion<Verdict> {

@@ -1,13 +1,6 @@
 import { isJsonObject, type JsonObject } from '../json-object.ts';
-import {
-  AUTO_ROUTER_MODEL,
-  type AutoRouter,
-  isTier,
-  type KeywordRule,
-  type Tier,
-  type TierModel,
-  TIERS,
-} from './auto-router.ts';
+import { AUTO_ROUTER_MODEL, type AutoRouter, type KeywordRule, type TierModel } from './auto-router.ts';
+import { isTier, type Tier, TIERS } from './tiers.ts';
 import { ConfigReader, type RouterFault } from './config-reader.ts';
 import { CLASSIFIER_MEMBERS, readClassifier } from './read-classifier.ts';
 
@@ -137,7 +130,7 @@ function readTiers(config: ConfigReader): AutoRouter['tiers'] {
   return tiers;
 }
 
-/** A model of a tier; null for a value that is none. */
+/** A model of a tier; null for any other value. */
 function readTierModel(value: unknown): TierModel | null {
   if (typeof value === 'string') return value === '' ? null : { model: value, members: {} };
   if (!isJsonObject(value)) return null;

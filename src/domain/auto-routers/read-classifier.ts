@@ -1,17 +1,14 @@
-import {
-  type AutoRouter,
-  type Calibration,
-  type CapabilityClassifier,
-  type Classifier,
-  type FuseClassifier,
-  isTier,
-  type Judge,
-  type JudgeFormat,
-  rankOf,
-  type Tier,
-  TIERS,
-  type TierJudge,
+import type {
+  AutoRouter,
+  Calibration,
+  CapabilityClassifier,
+  Classifier,
+  FuseClassifier,
+  Judge,
+  JudgeFormat,
+  TierJudge,
 } from './auto-router.ts';
+import { isTier, rankOf, type Tier, TIERS } from './tiers.ts';
 import type { ConfigReader } from './config-reader.ts';
 import { FUSE_PROMPT_VERSION } from './fuse.ts';
 import { FUSE_HARNESSES, FUSE_MODELS, type FusePreset } from './fuse-presets.ts';

@@ -1,4 +1,4 @@
-import type { Tier } from './auto-router.ts';
+import type { Tier } from './tiers.ts';
 
 /** Why a tier was selected. */
 export type RoutingCause =

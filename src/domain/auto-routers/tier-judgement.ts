@@ -1,5 +1,6 @@
 import type { Conversation } from './conversation.ts';
-import { isTier, type AutoRouter, type Judge, type Tier, TIERS } from './auto-router.ts';
+import type { AutoRouter, Judge } from './auto-router.ts';
+import { isTier, type Tier, TIERS } from './tiers.ts';
 import { closedObject, type JudgedTier, type JudgeQuestion, shortened } from './judge-question.ts';
 import { firstJsonObject, hasExactly } from './json-objects.ts';
 

@@ -1,4 +1,5 @@
-import { type AutoRouter, rankOf, type Tier, type TierJudge, TIERS } from '../../domain/auto-routers/auto-router.ts';
+import type { AutoRouter, TierJudge } from '../../domain/auto-routers/auto-router.ts';
+import { rankOf, type Tier, TIERS } from '../../domain/auto-routers/tiers.ts';
 import { capabilityQuestion } from '../../domain/auto-routers/capability.ts';
 import type { Conversation } from '../../domain/auto-routers/conversation.ts';
 import { fuseQuestion } from '../../domain/auto-routers/fuse.ts';
@@ -42,7 +43,9 @@ function keywordsOf(router: AutoRouter): RouterKeywords {
   return known;
 }
 
-/** Selects the tier of a call: by keywords, else by the classifier of the router. Escalation keywords raise it by one. */
+/**
+ * Selects the tier of a call: by keywords, else by the classifier of the router. Escalation keywords raise it by one.
+ */
 export async function classify(
   router: AutoRouter,
   conversation: Conversation,

@@ -1,5 +1,5 @@
 import type { Caller } from '../../domain/caller.ts';
-import type { Tier } from '../../domain/auto-routers/auto-router.ts';
+import type { Tier } from '../../domain/auto-routers/tiers.ts';
 import { SESSION } from '../../domain/calls/call-labels.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import { evictOldest } from '../../domain/evict-oldest.ts';

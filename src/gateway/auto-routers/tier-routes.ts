@@ -1,4 +1,5 @@
-import { type AutoRouter, rankOf, type Tier, type TierModel, TIERS } from '../../domain/auto-routers/auto-router.ts';
+import type { AutoRouter, TierModel } from '../../domain/auto-routers/auto-router.ts';
+import { rankOf, type Tier, TIERS } from '../../domain/auto-routers/tiers.ts';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { catalogEntryFor } from '../../domain/deployments/catalog-entry.ts';

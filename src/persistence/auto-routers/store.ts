@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { isTier } from '../../domain/auto-routers/auto-router.ts';
+import { isTier } from '../../domain/auto-routers/tiers.ts';
 import type { AutoRouterStore } from '../../domain/auto-routers/auto-router-store.ts';
 import type { Usd } from '../../domain/money.ts';
 import type { Database } from '../database/database.ts';
