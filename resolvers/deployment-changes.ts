@@ -18,6 +18,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { StoredDeploymentPlatform } from './operation/model-platform.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { registering } from './operation/router-registration.ts';
 import { managedTeam } from './operation/team-views.ts';
 import { assertStoresModels } from './operation/stored-models.ts';
 
@@ -113,7 +114,7 @@ export const createDeployment = operation({
     // The row of the price map is found by a version of the deployment that does not have the row yet.
     const row = checkedPriceMapRow(scope, newStoredDeployment(draft, { ...identity, row: {} }));
     const made = newStoredDeployment(draft, { ...identity, row });
-    await platform.stores.deployments.add(made);
+    await registering(scope, made, () => platform.stores.deployments.add(made));
     await platform.deployments.reload();
     return withPriceWarning(scope, made);
   },
@@ -148,12 +149,18 @@ async function changeDeployment(
   await assertMayChange(scope, stored, teamId);
   if (stored === null) return null;
   const authorship = authored(scope);
-  const done = await platform.stores.deployments.change(id, (before) => {
-    if (teamOfInfo(before.info) !== teamOfInfo(stored.info))
-      throw new Conflict(`The model ${id} was moved to another team by a concurrent request. Try again.`);
+  const patched = (before: StoredDeployment): StoredDeployment => {
     const row = checkedPriceMapRow(scope, patchedDeployment(before, patch, { ...authorship, row: {} }));
     return patchedDeployment(before, patch, { ...authorship, row });
-  });
+  };
+  const write = () =>
+    platform.stores.deployments.change(id, (before) => {
+      if (teamOfInfo(before.info) !== teamOfInfo(stored.info))
+        throw new Conflict(`The model ${id} was moved to another team by a concurrent request. Try again.`);
+      return patched(before);
+    });
+  // Only a change of the parameters can make a router of another classifier.
+  const done = await (patch.params === undefined ? write() : registering(scope, patched(stored), write));
   if (done === null) return null;
   await platform.deployments.reload();
   return withPriceWarning(scope, done.after);

@@ -57,7 +57,7 @@ export const serviceInfoRoutes: readonly RouteRow[] = [
     ['/public/model_hub/info'],
     json({ docs_title: 'Lensgate API', custom_docs_description: null, litellm_version: VERSION, useful_links: {} }),
   ),
-  // There is no routing by prompt.
+  // Descriptions of routers are not built. Profiles for Fuse v2 are in `auto-routers.ts`.
   constantRow('service.routerPresets', ['/public/autorouter_presets'], json([])),
   // Releases are not looked up: no other server is contacted.
   constantRow('service.latestRelease', ['/get/latest_release_info'], json(null)),

@@ -72,6 +72,7 @@ import './spend-rows.ts';
 import './spend-series.ts';
 import './spend-feeds.ts';
 import './provider-budgets.ts';
+import './auto-routers.ts';
 import './global-budget.ts';
 import './free-tier.ts';
 import './gateway-activity.ts';

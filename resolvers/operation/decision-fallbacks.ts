@@ -67,7 +67,7 @@ function targetsOf(
   const policy = platform.fallbacks.policy().fallbacks;
   // Any error that is not about the content or length of the request selects the general list of fallbacks.
   const refusal = new Unavailable('A question was refused.', null);
-  const names = fallbacksAfter(refusal, request.model, { retries: request.retries ?? NO_RETRIES, policy });
+  const names = fallbacksAfter(refusal, request, policy);
   const models = names.map(({ model }) => model);
   return models.slice(models.indexOf(modelGroup) + 1);
 }

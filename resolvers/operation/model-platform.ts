@@ -46,7 +46,7 @@ export interface ConnectionTestPlatform {
 
 /** Deployments that administrators create at run time. */
 export interface StoredDeploymentPlatform {
-  readonly stores: Pick<Stores, 'credentials' | 'deployments'>;
+  readonly stores: Pick<Stores, 'autoRouters' | 'credentials' | 'deployments'>;
   readonly deployments: DeploymentRegistry;
   /** Stored credentials by name. */
   readonly credentials: CredentialFinder;
@@ -59,6 +59,11 @@ export interface StoredDeploymentPlatform {
   readonly catalog: CatalogSource;
   readonly clock: Clock;
   readonly ids: Ids;
+}
+
+/** Auto routers, and the decisions of their calls. */
+export interface AutoRouterPlatform extends Pick<StoredDeploymentPlatform, 'deployments' | 'clock'> {
+  readonly stores: Pick<Stores, 'autoRouters'>;
 }
 
 /** Stored deployments of teams. */

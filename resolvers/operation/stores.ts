@@ -1,5 +1,6 @@
 import type { AnnotationStore } from '../../src/domain/annotations/annotation.ts';
 import type { AuditLog } from '../../src/domain/audit-log/audit-entry.ts';
+import type { AutoRouterStore } from '../../src/domain/auto-routers/auto-router-store.ts';
 import type { CatalogHistory } from '../../src/domain/catalog/history.ts';
 import type { ReleaseStore } from '../../src/domain/catalog/releases.ts';
 import type { CheckoutStore } from '../../src/domain/checkout/checkout.ts';
@@ -32,6 +33,7 @@ import type { UpstreamObjectStore } from '../../src/domain/upstream-objects/upst
 export interface Stores extends TenancyStores, LensRowStores {
   readonly annotations: AnnotationStore;
   readonly auditLog: AuditLog;
+  readonly autoRouters: AutoRouterStore;
   readonly catalogHistory: CatalogHistory;
   readonly catalogReleases: ReleaseStore;
   readonly checkouts: CheckoutStore;

@@ -11,20 +11,20 @@ import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
 import { type BudgetErrorKind, DomainError, UnknownModel } from '../domain/errors.ts';
 import type { RequiredParams } from '../domain/keys/enforced-params.ts';
-import { usageOfAbortedCall, estimatedUsageOf } from '../domain/inference/expected-tokens.ts';
 import type { Forwarder } from '../domain/pass-through/forwarded.ts';
 import type { McpUpstream } from '../domain/mcp/mcp-upstream.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
 import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../domain/settings/cost-adjustments.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import type { AnswerCache } from '../domain/response-cache/response-cache.ts';
+import { createAutoRouting } from './auto-routers/auto-routing.ts';
 import type { BudgetAlerts } from './admission/budget-alerts.ts';
 import { createBatchReserver } from './admission/batch-limits.ts';
 import { withBudgetFallback, hasFallbacks } from './admission/budget-fallbacks.ts';
 import { createBudgets } from './admission/budgets.ts';
 import { assertKeyAllows, createRequiredParamCheck, requestOfKey, withAliasResolved } from './admission/key-rules.ts';
 import type { KeyOfOwner } from './calls/batch-recorder.ts';
-import { afterLimits } from './calls/affordable.ts';
+import { afterLimits, estimatedUsage, type RoutedRequest } from './calls/admitted-call.ts';
 import { type CallTools, type OpenCall, openCall } from './calls/call.ts';
 import type { ProviderBudgets, RouteBudget } from '../domain/budgets/route-budget.ts';
 import { createCooldowns, skipCoolingDown } from './routing/cooldowns.ts';
@@ -37,6 +37,7 @@ import type {
   CallRecorder,
   ForwardGateway,
   Gateway,
+  GatewayCall,
   ObjectGateway,
   PreviewGateway,
   ProbeGateway,
@@ -56,7 +57,7 @@ import { createProbing } from './calls/probing.ts';
 import { createRetrying } from './calls/retrying.ts';
 import { createGuardOf, createGuards, guardFacts, type GuardOptions } from './guardrails/guarding.ts';
 import { mockedRoute } from './calls/mocked-route.ts';
-import { sendGuarded } from './guardrails/guarded-call.ts';
+import { type Send, sendGuarded } from './guardrails/guarded-call.ts';
 import { createLiveRouter, mockOf, namedIn, type Route, unknownModel } from './routing/route.ts';
 import { createTokenGateway } from './calls/token-count.ts';
 
@@ -118,12 +119,6 @@ export interface GatewayOptions extends GuardOptions {
   readonly answerCache?: AnswerCache;
 }
 
-/** A request and its first route. */
-interface RoutedRequest {
-  readonly request: ModelRequest;
-  readonly route: Route;
-}
-
 /** Creates the gateway. Throws InvalidInput for a deployment of an unknown provider without an address. */
 export function createGateway(
   options: GatewayOptions,
@@ -165,8 +160,10 @@ export function createGateway(
   /** Applies the timeout and the credentials of a request to a deployment. */
   function forRequest(deployment: Deployment, request: ModelRequest): Deployment {
     const { timeoutSeconds, credentials = null } = request;
-    const called =
+    const own =
       credentials === null ? deployment : withClientCredentials(deployment, request, options.clientCredentials);
+    // Not every dialect has a format of answers. The answer of a judge is checked in any case.
+    const called = request.judgeFor === undefined ? own : { ...own, dropParams: true };
     return timeoutSeconds === undefined ? called : { ...called, timeoutSeconds };
   }
 
@@ -190,7 +187,7 @@ export function createGateway(
   function routeFor({ key }: Caller, request: ModelRequest): Route {
     const { endpoint, model, deploymentId, retries, mockResponse } = request;
     // Check access before existence, so that a key cannot probe for model names.
-    if (key !== null) assertKeyAllows(key, request);
+    if (key !== null && request.judgeFor === undefined) assertKeyAllows(key, request);
     const found = inRegion(permittedFor(routeOf, key), request.region)(model, deploymentId);
     if (found === null) {
       assertNotBlocked(deployments, model, key?.teamId ?? null);
@@ -241,6 +238,7 @@ export function createGateway(
 
   /** Checks a call's required parameters, reserves its cost and counts it in its limits. Returns its reserved route. */
   function admitted(call: OpenCall, caller: Caller, { request, route }: RoutedRequest) {
+    if (request.judgeFor !== undefined) return retrying.reserve(call, { key: caller.key, request, route });
     const at = { deployment: call.deployment(), request, model: request.model };
     const refusing = requiredParams.assertPresent(caller, at);
     if (refusing) return refusing;
@@ -268,17 +266,56 @@ export function createGateway(
   /** The given route, or that of a budget fallback if the key's budget for the model is used up. */
   function affordable(caller: Caller, original: ModelRequest, first: RoutedRequest) {
     const { key } = caller;
-    if (key === null || !hasFallbacks(key, first.request.model)) return first;
+    if (key === null || original.judgeFor !== undefined || !hasFallbacks(key, first.request.model)) return first;
     return withBudgetFallback(budgets, key, first, (model) => requestForModel(caller, original, model));
   }
 
   const guards = createGuards(options);
   const guardOf = createGuardOf(guards, () => deployments.current());
-  // The calls that are opened below have a `ModelRequest`. `RecordedRequest` names only its recorded members.
-  const abortedUsage: Parameters<typeof openCall>[1]['abortedUsage'] = (request, counted) =>
-    usageOfAbortedCall(request as ModelRequest, counted);
-  const uncountedUsage: Parameters<typeof openCall>[1]['uncountedUsage'] = (request, pieces) =>
-    estimatedUsageOf(request as ModelRequest, pieces);
+  const routers = createAutoRouting({ ...options, routeOf, retrying, send, callModel, forRequest, requiredParams, budgets });
+
+  /** See `Gateway.call`. */
+  async function callModel(caller: Caller, received: ModelRequest, signal: AbortSignal): Promise<GatewayCall> {
+    const finding = routed(caller, requestOf(caller, received));
+    // `finding` is a promise only if something must be read.
+    const found = finding instanceof Promise ? await finding : finding;
+    const { request, route } = found;
+    const deployment = forRequest(route.deployment, request);
+    const guard = guardOf(caller, request, route);
+    const call = openCall(tools, { caller, request, deployment, signal, ...estimatedUsage });
+    if (guard !== null) call.setGuard(guard);
+    try {
+      if (deployment.autoRouter !== undefined) {
+        await routers.admit(call, caller, { deployment, request });
+        const sendRouted: Send = (one, sent) => {
+          const mocked = mockedRoute(one, sent.request, route, options);
+          if (mocked !== null) return send(one, caller, { key: caller.key, route: mocked, ...sent });
+          return routers.send(one, { caller, route, ...sent });
+        };
+        if (guard === null) return await routers.send(call, { caller, route, request, signal });
+        return await sendGuarded(guard, call, { request, signal, send: sendRouted });
+      }
+      const admitting = admitted(call, caller, found);
+      const reserved = admitting instanceof Promise ? await admitting : admitting;
+      if (guard === null) return await send(call, caller, { key: caller.key, request, route: reserved, signal });
+      return await sendGuarded(guard, call, {
+        request,
+        signal,
+        send(guarded, checked) {
+          const to = mockedRoute(guarded, checked.request, route, options) ?? reserved;
+          return send(guarded, caller, { key: caller.key, route: to, ...checked });
+        },
+      });
+    } catch (failure) {
+      attachFailedCall(failure, {
+        callId: call.callId,
+        timeoutSeconds: deployment.timeoutSeconds,
+        ...guardFacts(guard),
+      });
+      call.failed(failure);
+      throw failure;
+    }
+  }
 
   return {
     ...createPassing({
@@ -314,36 +351,6 @@ export function createGateway(
       await budgets.check(caller, at);
     },
     admitKey: async (caller) => budgets.checkKey(caller),
-    async call(caller, received, signal) {
-      const finding = routed(caller, requestOf(caller, received));
-      // `finding` is a promise only if something must be read.
-      const found = finding instanceof Promise ? await finding : finding;
-      const { request, route } = found;
-      const deployment = forRequest(route.deployment, request);
-      const guard = guardOf(caller, request, route);
-      const call = openCall(tools, { caller, request, deployment, signal, abortedUsage, uncountedUsage });
-      if (guard !== null) call.setGuard(guard);
-      try {
-        const admitting = admitted(call, caller, found);
-        const reserved = admitting instanceof Promise ? await admitting : admitting;
-        if (guard === null) return await send(call, caller, { key: caller.key, request, route: reserved, signal });
-        return await sendGuarded(guard, call, {
-          request,
-          signal,
-          send(guarded, checked) {
-            const to = mockedRoute(guarded, checked.request, route, options) ?? reserved;
-            return send(guarded, caller, { key: caller.key, route: to, ...checked });
-          },
-        });
-      } catch (failure) {
-        attachFailedCall(failure, {
-          callId: call.callId,
-          timeoutSeconds: deployment.timeoutSeconds,
-          ...guardFacts(guard),
-        });
-        call.failed(failure);
-        throw failure;
-      }
-    },
+    call: callModel,
   };
 }

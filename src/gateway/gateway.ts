@@ -1,5 +1,6 @@
 import type { AppliedPolicy } from '../domain/chat/failed-call.ts';
 import type { RateStanding } from '../domain/admission/rate-limits.ts';
+import type { RoutingDecision } from '../domain/auto-routers/routing-decision.ts';
 import type { CallRecord } from '../domain/calls/call-record.ts';
 import type { ByteStream } from '../domain/bytes.ts';
 import type { Caller } from '../domain/caller.ts';
@@ -40,6 +41,8 @@ export interface GatewayCall {
   readonly callId: string;
   /** Public name of the model that answered, after aliases and fallbacks. */
   readonly modelGroup: string;
+  /** Decision of the auto router that selected the model; absent for other calls. */
+  readonly routing?: RoutingDecision | undefined;
   readonly deployment: Deployment;
   readonly tries: Tries;
   /** Limits that counted the call, and their remaining amounts after admission. */

@@ -47,6 +47,7 @@ import { modelRoutes } from '../../rest-shims/models.ts';
 import { organizationRoutes } from '../../rest-shims/organizations.ts';
 import { a2aRoutes } from '../../rest-shims/a2a.ts';
 import { a2aAgentRoutes } from '../../rest-shims/a2a-agents.ts';
+import { autoRouterRoutes } from '../../rest-shims/auto-routers.ts';
 import { guardrailUseRoutes } from '../../rest-shims/guardrail-use.ts';
 import { guardrailRoutes } from '../../rest-shims/guardrails.ts';
 import { ragRoutes } from '../../rest-shims/rag.ts';
@@ -124,6 +125,7 @@ export function restRoutes(): readonly RouteRow[] {
     ...tagRoutes,
     ...a2aAgentRoutes,
     ...a2aRoutes,
+    ...autoRouterRoutes,
     ...guardrailRoutes,
     // Before the row `/v1/mcp/server/:id`, which also matches the path of the health check.
     ...mcpToolRoutes,

@@ -26,7 +26,6 @@ const NOT_BUILT = [
   ['containers', /^\/v1\/containers/],
   ['workflows', /^\/v1\/workflows/],
   ['plugins', /^\/(claude-code|api\/plugins)/],
-  ['routers', /^\/(auto_router|adaptive_router)/],
   ['the control plane', /^\/(v1\/)?rust_control_plane/],
 ] as const;
 /** Paths whose cases other tests cover. */

@@ -56,6 +56,7 @@ export const OTHER_STORES = {
   traceQueries: unused,
   annotations: UNUSED_ROWS,
   auditLog: UNUSED_ROWS,
+  autoRouters: unused,
   codingAgents: UNUSED_ROWS,
   decisions: UNUSED_ROWS,
   decisionOutcomes: { ...UNUSED_ROWS, latest: async () => [] },

@@ -1,4 +1,5 @@
 import type { SpendList } from '../../../resolvers/spend.ts';
+import { routingDecisionJson } from '../../../src/domain/auto-routers/routing-decision.ts';
 import { AGENT_PROVIDER } from '../../../src/domain/a2a-agents/upstream.ts';
 import { AGENT_TAG } from '../../../src/domain/calls/spend-labels.ts';
 import { publicAddress } from '../../../src/domain/deployments/public-address.ts';
@@ -43,7 +44,7 @@ function renderMetadata(row: SpendRow, keys: SpendList['keys']) {
     user_api_key_user_id: row.userId,
     // The call id of the client if it sent one. `gateway_call_id` is the unique id that the gateway assigned.
     litellm_call_id: row.callId,
-    original_model_group: row.modelGroup,
+    original_model_group: row.routing?.router ?? row.modelGroup,
     cost_breakdown: row.cost === null ? null : { total_cost: usdNumber(row.cost) },
     error_information:
       error === null
@@ -51,6 +52,7 @@ function renderMetadata(row: SpendRow, keys: SpendList['keys']) {
         : { error_code: error.code, error_message: error.message, llm_provider: row.provider, error_class: error.code },
     applied_guardrails: [...new Set((row.guardrails ?? []).map((run) => run.guardrail_name))],
     guardrail_information: row.guardrails ?? null,
+    routing_decision: row.routing === undefined ? null : routingDecisionJson(row.routing),
     gateway_call_id: row.id,
     trace_id: row.traceId,
     span_id: row.spanId,

@@ -38,6 +38,7 @@ const BY_FIELD: Readonly<Record<string, TypeAndParam>> = {
 /** Type and parameter of Forbidden, by the missing right. */
 const BY_RIGHT: Readonly<Record<string, TypeAndParam>> = {
   key_owner: BROKEN_RULE,
+  auto_router: { type: 'auth_error', param: ABSENT },
   key_list: { type: 'bad_request_error', param: 'user_id' },
 };
 
@@ -59,11 +60,14 @@ const PLAIN_RIGHTS: ReadonlySet<string> = new Set([
   'user_list',
 ]);
 
+/** Kinds of unknown objects whose errors have that body. */
+const PLAIN_KINDS: ReadonlySet<string> = new Set(['priced model', 'adaptive router']);
+
 /** `detail` of a management error that has no envelope; undefined for an error with an envelope. */
 export function plainDetail(error: DomainError | null): unknown {
   if (error instanceof Forbidden && PLAIN_RIGHTS.has(error.right ?? '')) return { error: error.message };
   if (error instanceof Forbidden && error.right === 'gateway_activity') return error.message;
-  if (error instanceof NotFound && error.kind === 'priced model') return { error: error.message };
+  if (error instanceof NotFound && PLAIN_KINDS.has(error.kind)) return { error: error.message };
   if (!(error instanceof InvalidInput) || error.field === null) return undefined;
   if (PLAIN_OBJECTS.has(error.field)) return { error: error.message };
   return PLAIN_TEXTS.has(error.field) ? error.message : undefined;

@@ -1,3 +1,4 @@
+import type { RoutingDecision } from '../../../src/domain/auto-routers/routing-decision.ts';
 import { callModel } from '../../../resolvers/inference.ts';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
 import { callerId } from '../../../src/domain/calls/caller-id.ts';
@@ -207,6 +208,8 @@ const CACHE_KEY = new HeaderName('x-litellm-cache-key');
 const POLICIES = new HeaderName('x-litellm-applied-policies');
 const POLICY_SOURCES = new HeaderName('x-litellm-policy-sources');
 export const COST = new HeaderName('x-litellm-response-cost');
+const ROUTER = new HeaderName('x-gateway-router');
+const ROUTER_TIER = new HeaderName('x-gateway-router-tier');
 const DROPPED = new HeaderName('x-gateway-dropped-params');
 
 /** Headers of the answer of a model call: call id, deployment, retries, cost, limits, and those of the upstream. */
@@ -230,6 +233,7 @@ export function callHeaders(call: GatewayCall, scope: Scope): HeaderLines {
   addKeyHeaders(head, scope.caller?.key ?? null, call);
   const isLimited = call.limits.length > 0;
   if (isLimited) addRateLimits(head, call.limits, call.modelGroup);
+  if (call.routing !== undefined) addRouting(head, call.routing);
   const dropped = exchange.dropped ? namesText(exchange.dropped) : '';
   if (dropped !== '') head.add(DROPPED, dropped);
   for (const name in exchange.headers) {
@@ -240,6 +244,12 @@ export function callHeaders(call: GatewayCall, scope: Scope): HeaderLines {
     if (limit !== undefined) head.addChecked(limit, value);
   }
   return head;
+}
+
+/** Adds the router that selected the model, and its tier. */
+function addRouting(head: HeaderLines, { router, tier }: RoutingDecision): void {
+  head.addText(ROUTER, router);
+  if (tier !== null) head.add(ROUTER_TIER, tier);
 }
 
 /** Adds the headers of the deployment that answered. */

@@ -1,5 +1,6 @@
 import { A2A_AGENT_ANSWERS } from './answer-types/a2a-agents.ts';
 import { CALLBACK_ANSWERS } from './answer-types/callback-settings.ts';
+import { AUTO_ROUTER_ANSWERS } from './answer-types/auto-routers.ts';
 import { GUARDRAIL_USE_ANSWERS } from './answer-types/guardrail-use.ts';
 import { MCP_ENDPOINT_ANSWERS } from './answer-types/mcp-endpoints.ts';
 import { MCP_TOOL_ANSWERS } from './answer-types/mcp-tools.ts';
@@ -27,6 +28,7 @@ export const ANSWER_TYPES: AnswerTypes = {
   ...PROCESS_ANSWERS,
   ...CALLBACK_ANSWERS,
   ...A2A_AGENT_ANSWERS,
+  ...AUTO_ROUTER_ANSWERS,
   ...GUARDRAIL_USE_ANSWERS,
   ...MEMORY_ANSWERS,
   ...SEARCH_ANSWERS,

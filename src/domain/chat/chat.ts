@@ -1,3 +1,4 @@
+import type { RoutingDecision } from '../auto-routers/routing-decision.ts';
 import type { JsonObject } from '../json-object.ts';
 import type { Region } from '../customers/customer.ts';
 import type { ByteStream } from '../bytes.ts';
@@ -67,6 +68,13 @@ export interface ModelRequest {
   readonly unguarded?: true;
   /** Use of the cache of answers; that of the settings when absent. */
   readonly cache?: CacheControls;
+  /**
+   * Name of the auto router that asks a judge by this call. The right to call the router is the right to this call. It
+   * counts in budgets, but not in rate limits: the routed call counts there.
+   */
+  readonly judgeFor?: string;
+  /** Decision of the auto router that selected `model`; absent for other calls. */
+  readonly routing?: RoutingDecision;
   /** Mock answer; no upstream is called. */
   readonly mockResponse?: string;
   /** Why a mock answer ends; as a complete answer when absent. */

@@ -3,6 +3,7 @@ import type { RealtimeRequest, RealtimeUpstream } from '../realtime/realtime.ts'
 import type { Exchange, ModelRequest } from './chat.ts';
 import type { Secret } from '../secret.ts';
 import type { RouteBudget } from '../budgets/route-budget.ts';
+import type { AutoRouter } from '../auto-routers/auto-router.ts';
 import type { ProbeSettings } from '../deployments/probe-settings.ts';
 import type { DeploymentRouting } from '../routing/routing-policy.ts';
 import type { PassThrough } from '../upstream-objects/pass-through.ts';
@@ -72,6 +73,8 @@ export interface Deployment {
   readonly misconfigured?: string;
   /** Names of the guardrails of its calls; none when absent. */
   readonly guardrails?: readonly string[];
+  /** Selects the model of each call; absent for a deployment with an upstream. */
+  readonly autoRouter?: AutoRouter;
   /** Groups of models it is in: a key that may call a group may call its models. None when absent. */
   readonly accessGroups?: readonly string[];
 }

@@ -53,6 +53,7 @@ const decisionProbe = (provider: string): object => ({
 
 /** The health check request of a deployment; or why there is none, as text. */
 export function probeRequestFor(deployment: Deployment, entry: CatalogEntry | null): ProbeRequest | string {
+  if (deployment.autoRouter !== undefined) return 'A router has no upstream: its models are checked instead.';
   const { provider, probe = DEFAULT_PROBE_SETTINGS, responses } = deployment;
   const configuredModel = probe.model?.startsWith(`${provider}/`)
     ? probe.model.slice(provider.length + 1)

@@ -1,23 +1,28 @@
+import type { ModelRequest } from '../chat/chat.ts';
 import type { DomainError } from '../errors.ts';
-import { type Fallback, isTooLong, type Retries } from '../inference/retries.ts';
+import { type Fallback, isTooLong, NO_RETRIES } from '../inference/retries.ts';
 import { isRefusedContent } from './failure-class.ts';
 import { type FallbackLists, type FallbackPolicy, MAX_FALLBACKS } from './routing-policy.ts';
 
 /**
  * Models to call after a failure, in order. Those that the request names replace the configured ones. The failed
- * model and repetitions are left out of the configured ones.
+ * model and repetitions are left out of the configured ones. A model without configured ones that an auto router
+ * selected has those of the router.
  */
 export function fallbacksAfter(
   failure: DomainError,
-  model: string,
-  { retries, policy }: { readonly retries: Retries; readonly policy: FallbackPolicy },
+  { model, retries = NO_RETRIES, routing }: Pick<ModelRequest, 'model' | 'retries' | 'routing'>,
+  policy: FallbackPolicy,
 ): readonly Fallback[] {
   if (retries.withoutFallbacks) return [];
   const contextModel = isTooLong(failure) ? retries.contextFallbacks.get(model) : undefined;
   const requested =
     contextModel === undefined ? retries.fallbacks : [{ model: contextModel, members: {} }, ...retries.fallbacks];
   if (requested.length > 0) return requested.slice(0, MAX_FALLBACKS);
-  const names = new Set(configuredAfter(failure, model, policy));
+  const ofModel = configuredAfter(failure, model, policy);
+  const names = new Set(
+    ofModel.length === 0 && routing !== undefined ? configuredAfter(failure, routing.router, policy) : ofModel,
+  );
   names.delete(model);
   return [...names].slice(0, policy.most).map((name) => ({ model: name, members: {} }));
 }

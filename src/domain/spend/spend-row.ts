@@ -1,3 +1,4 @@
+import type { RoutingDecision } from '../auto-routers/routing-decision.ts';
 import type { GuardrailEntry } from '../guardrails/entry.ts';
 import type { Spender } from '../admission/counters.ts';
 import type { Usd } from '../money.ts';
@@ -42,6 +43,8 @@ export interface SpendRow {
   readonly error: { readonly code: string; readonly message: string } | null;
   /** Key of the cached answer; absent for calls that no cached answer answered. */
   readonly cacheHitKey?: string;
+  /** Decision of the auto router of the call; absent for other calls. */
+  readonly routing?: RoutingDecision;
   /** Runs of guardrails; absent for none. */
   readonly guardrails?: readonly GuardrailEntry[];
   /**

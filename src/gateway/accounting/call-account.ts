@@ -8,6 +8,7 @@ import type { CallRecorder } from '../gateway.ts';
 import { isGuardrailFailure } from '../guardrails/guarding.ts';
 import { guardrailSpans } from '../guardrails/guardrail-spans.ts';
 import type { HealthTracker, TrackedCall } from '../routing/health.ts';
+import { routingSpan } from '../auto-routers/routing-span.ts';
 import { maskedForRecord } from './recorded-texts.ts';
 import { type RecordedRequest, type ClosedCall, type RecordedGuardrails, recordOf } from './record.ts';
 
@@ -191,6 +192,10 @@ export class CallAccount {
     const record = recordOf(call);
     const entries = this.#guard?.entries;
     const hasRuns = entries !== undefined && entries.length > 0;
-    recorder.record(hasRuns ? { ...record, childSpans: guardrailSpans(record.span, entries, ids) } : record);
+    const { routing } = record.spend;
+    if (!hasRuns && routing === undefined) return recorder.record(record);
+    const routingSpans = routing === undefined ? [] : [routingSpan(record.span, routing, ids)];
+    const guardSpans = hasRuns ? guardrailSpans(record.span, entries, ids) : [];
+    recorder.record({ ...record, childSpans: [...routingSpans, ...guardSpans] });
   }
 }

@@ -33,7 +33,7 @@ const NS_PER_MS = 1e6;
 /** Parts of a request that are recorded: a model call, or a call about a stored object. */
 export interface RecordedRequest extends Pick<
   ModelRequest,
-  'model' | 'body' | 'callId' | 'parent' | 'labels' | 'userAgent' | 'omitContent'
+  'model' | 'body' | 'callId' | 'parent' | 'labels' | 'userAgent' | 'omitContent' | 'routing'
 > {
   readonly endpoint: Pick<Endpoint, 'callType' | 'outputs'> & {
     readonly operation: string;
@@ -166,12 +166,14 @@ function responseIdOf({ callId, outcome, startedAt }: ClosedCall): string | null
 }
 
 /**
- * A spend row with budget windows, cache key and guardrail runs of its call. The same object for a call with none.
+ * A spend row with the budget windows, cache key, guardrail runs and routing decision of its call. The same object for
+ * a call with none of them.
  */
-function withExtras(spend: SpendRow, { windows, guard, outcome }: ClosedCall): SpendRow {
+function withExtras(row: SpendRow, { windows, guard, outcome, request: { routing } }: ClosedCall): SpendRow {
   const cacheHitKey = outcome?.cacheHitKey;
-  const cached = cacheHitKey === undefined ? spend : { ...spend, cacheHitKey };
-  const counted = windows === undefined ? cached : { ...cached, windows };
+  const cached = cacheHitKey === undefined ? row : { ...row, cacheHitKey };
+  const spend = routing === undefined ? cached : { ...cached, routing };
+  const counted = windows === undefined ? spend : { ...spend, windows };
   return guard === null || guard.entries.length === 0 ? counted : { ...counted, guardrails: guard.entries };
 }
 

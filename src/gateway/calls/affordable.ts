@@ -32,9 +32,3 @@ export async function reserveAffordable(call: OpenCall, { request, routes, forRe
   }
   throw new RouteBudgetExceeded(refusals.flatMap(({ budgets }) => budgets));
 }
-
-/** Counts a call in its limits, then returns `value`. */
-export function afterLimits<Value>(call: OpenCall, request: ModelRequest, value: Value): Value | Promise<Value> {
-  const limiting = call.limit(request);
-  return limiting === undefined ? value : limiting.then(() => value);
-}

@@ -10,6 +10,7 @@ type Facts = Pick<
   GatewayCall,
   | 'callId'
   | 'modelGroup'
+  | 'routing'
   | 'deployment'
   | 'tries'
   | 'limits'
@@ -32,6 +33,7 @@ export interface CallOfAnswer extends Pick<GatewayCall, 'cost' | 'keySpend' | 'e
 export class AnsweredCall implements GatewayCall {
   readonly callId: string;
   readonly modelGroup: string;
+  readonly routing: GatewayCall['routing'];
   readonly deployment: GatewayCall['deployment'];
   readonly tries: GatewayCall['tries'];
   readonly limits: GatewayCall['limits'];
@@ -49,6 +51,7 @@ export class AnsweredCall implements GatewayCall {
   constructor(call: CallOfAnswer, facts: Facts, answer: Pick<Exchange, 'deltas'>, bytes: ByteStream) {
     this.callId = facts.callId;
     this.modelGroup = facts.modelGroup;
+    this.routing = facts.routing;
     this.deployment = facts.deployment;
     this.tries = facts.tries;
     this.limits = facts.limits;
@@ -117,9 +120,9 @@ export class AnsweredCall implements GatewayCall {
       forRecord,
     }: Pick<GatewayCall, 'guardrails' | 'policies' | 'editedBody' | 'forRecord'> = this,
   ): GatewayCall {
-    const { callId, modelGroup, deployment, tries, limits, traceId, spanId } = this;
+    const { callId, modelGroup, routing, deployment, tries, limits, traceId, spanId } = this;
     const guarded = { guardrails, policies, editedBody, forRecord };
-    const facts = { callId, modelGroup, deployment, tries, limits, exchange, traceId, spanId, ...guarded };
+    const facts = { callId, modelGroup, routing, deployment, tries, limits, exchange, traceId, spanId, ...guarded };
     return new AnsweredCall(this.#call, facts, this.#answer, this.#bytes);
   }
 }

@@ -14,9 +14,9 @@ import type { BatchReservation } from '../admission/batch-limits.ts';
 import type { GatewayCall, Tries } from '../gateway.ts';
 import type { RecordedRequest, RecordedGuardrails } from '../accounting/record.ts';
 import type { CallLimits, LimitedCall } from '../admission/rate-limits.ts';
+import { NO_OUTCOME } from './no-outcome.ts';
 import { AnsweredCall, type CallOfAnswer } from './answered-call.ts';
 import type { CallOptions } from './call-options.ts';
-import { NO_OUTCOME, usedTokens } from './outcomes.ts';
 
 /** Parts of the gateway that a call uses. */
 export interface CallTools extends AccountTools {
@@ -31,6 +31,7 @@ type AnswerTap = (exchange: Exchange, tries: Tries) => Exchange;
 export interface OpenCall {
   readonly callId: string;
   readonly traceId: string;
+  readonly spanId: string;
   /**
    * Reserves the expected cost until the call ends, and releases an earlier reservation. Returns a promise when
    * `Budgets.reserve` does. Throws as `Budgets.reserve`.
@@ -112,6 +113,10 @@ class Call implements OpenCall, CallOfAnswer {
 
   get traceId(): string {
     return this.#account.traceId;
+  }
+
+  get spanId(): string {
+    return this.#account.spanId;
   }
 
   elapsedMs(): number {
@@ -219,6 +224,7 @@ class Call implements OpenCall, CallOfAnswer {
     const facts = {
       callId: account.callId,
       modelGroup: request.model,
+      routing: request.routing,
       deployment,
       tries,
       limits: this.#rateAdmission?.standings ?? NO_STANDINGS,

@@ -1,7 +1,7 @@
 import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { DomainError, RouteBudgetExceeded, UpstreamFailed } from '../../domain/errors.ts';
-import { type Fallback, NO_RETRIES, type Retries } from '../../domain/inference/retries.ts';
+import type { Fallback, Retries } from '../../domain/inference/retries.ts';
 import { mayCall, modelNotAvailable, type VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { fallbacksAfter } from '../../domain/routing/fallback-rule.ts';
 import { maxRetries, retryDelayMs } from '../../domain/routing/retry-rule.ts';
@@ -253,7 +253,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     { key, request }: Pick<RoutedCall, 'key' | 'request'>,
   ): readonly Fallback[] {
     const policy = tools.policyOf().fallbacks;
-    const targets = fallbacksAfter(failure, request.model, { retries: request.retries ?? NO_RETRIES, policy });
+    const targets = fallbacksAfter(failure, request, policy);
     return policy.checksAccess ? targets.filter(({ model }) => mayCall(key, groupOf(model, key))) : targets;
   }
 

@@ -112,7 +112,7 @@ function deferPublication(
 export type BeforeSend = (deployment: Deployment, request: ModelRequest) => Promise<ModelRequest>;
 
 /** Sends an admitted and checked request. */
-type Send = (
+export type Send = (
   call: OpenCall,
   sent: { readonly request: ModelRequest; readonly signal: AbortSignal; readonly beforeSend: BeforeSend },
 ) => Promise<GatewayCall>;

@@ -24,7 +24,7 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 type Routed = Parameters<Retrying['send']>[1];
 /** Sends an admitted call, or answers it from the cache. Throws as `Retrying.send`. */
-type CachedSend = (call: OpenCall, caller: Caller, routed: Routed) => Promise<GatewayCall>;
+export type CachedSend = (call: OpenCall, caller: Caller, routed: Routed) => Promise<GatewayCall>;
 
 /** An admitted call that uses the cache. */
 interface CachedCall {

@@ -55,7 +55,9 @@ function regionOf({ options, apiBase }: Pick<Deployment, 'options' | 'apiBase'>)
 /** A router with the deployments of one region only; the router itself without a region. */
 export function inRegion(routeOf: Router, region: Region | undefined): Router {
   if (region === undefined) return routeOf;
-  const isInRegion = ({ deployment }: Route): boolean => regionOf(deployment) === region;
+  // A router has no region: the deployments that it selects are filtered.
+  const isInRegion = ({ deployment }: Route): boolean =>
+    deployment.autoRouter !== undefined || regionOf(deployment) === region;
   return filteredRouter(routeOf, () => isInRegion);
 }
 
@@ -70,6 +72,8 @@ export const noDeploymentInRegion = (model: string, region: Region): Forbidden =
 
 /** Whether a deployment has any price, in the configuration or in the catalog. A price of zero counts. */
 export function isPriced(deployment: Deployment, catalog: CatalogSnapshot): boolean {
+  // Calls of a router have the price of the model that it selects.
+  if (deployment.autoRouter !== undefined) return true;
   const row = pricedRow(deployment, catalog);
   return (
     Object.entries(row).some(([name, value]) => isPriceField(name) && value !== null && value !== undefined) ||

@@ -1,3 +1,4 @@
+import { AUTO_ROUTER_PROVIDER } from '../../domain/auto-routers/auto-router.ts';
 import { type Deployment, deploymentsById, type Provider } from '../../domain/chat/provider.ts';
 import { InvalidInput, Unavailable, UnknownModel } from '../../domain/errors.ts';
 import type { Endpoint } from '../../domain/inference/endpoint.ts';
@@ -156,7 +157,9 @@ function routerOver(
     const named = byId.get(deploymentId);
     const found =
       routes.find(({ deployment }) => deployment.id === named?.id) ??
-      routes.find(({ deployment }) => named !== undefined && isSameUpstream(deployment, named));
+      routes.find(({ deployment }) => named !== undefined && isSameUpstream(deployment, named)) ??
+      // A router selects the deployment among its models.
+      routes.find(({ deployment }) => deployment.autoRouter !== undefined);
     if (found !== undefined) return found;
     const message = `The object that this request refers to is stored at another provider than that of the model "${model}".`;
     throw new InvalidInput(message, [{ path: ['body', 'model'], rule: 'elsewhere', message }]);
@@ -205,6 +208,7 @@ export const isSameUpstream = (left: Deployment, right: Deployment): boolean =>
 /** Provider adapter for a deployment. Throws InvalidInput for an unknown provider without an `api_base`. */
 export function providerFor(deployment: Deployment, providers: readonly Provider[]): Provider {
   if (deployment.misconfigured !== undefined) return misconfiguredProvider;
+  if (deployment.autoRouter !== undefined) return routerProvider;
   const adapterOf = (provider: string): Provider | undefined => providers.find(({ name }) => name === provider);
   const adapter = adapterOf(deployment.provider);
   if (adapter !== undefined) return adapter;
@@ -252,6 +256,16 @@ const misconfigured = ({ modelGroup }: Pick<Deployment, 'modelGroup'>): Unavaila
     `The model "${modelGroup}" is misconfigured and cannot be called. Administrators find the reason at /health.`,
     null,
   );
+
+/** Error for a router where a model with an upstream is needed, such as a fallback or a tier. */
+const noUpstream = ({ modelGroup }: Pick<Deployment, 'modelGroup'>): InvalidInput =>
+  new InvalidInput(`The model "${modelGroup}" is a router. It cannot be called in place of a model.`);
+
+/** Provider of a router: its calls are sent to the models that it selects. */
+const routerProvider: Provider = {
+  name: AUTO_ROUTER_PROVIDER,
+  send: (deployment) => Promise.reject(noUpstream(deployment)),
+};
 
 /** Provider of a deployment that cannot be called: it refuses every call. */
 const misconfiguredProvider: Provider = {

@@ -125,6 +125,8 @@ const CALL_COLUMNS: {
     guardrails: computed(() => 'cast(null as text)'),
     // Calls with a cached answer are stored without the log.
     cache_hit_key: computed(() => 'cast(null as text)'),
+    // Calls of auto routers, too.
+    routing: computed(() => 'cast(null as text)'),
   },
   trace_summary: {
     trace_id: fromCall('trace_id'),

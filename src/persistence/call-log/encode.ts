@@ -76,6 +76,8 @@ const SPEND_MEMBERS: Sharing<SpendRow> = {
   guardrails: 'own',
   // Not encoded: `spanMatchesSpendRow` is false for the answer id of a cached answer.
   cacheHitKey: 'own',
+  // Not encoded: calls of auto routers have a child span, so that they are stored as rows.
+  routing: 'own',
 };
 const SPAN_MEMBERS: Sharing<SpanHead> = {
   traceId: 'own',

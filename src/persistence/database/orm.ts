@@ -19,6 +19,7 @@ import { newSqliteSchema } from '../sqlite/new-schema.ts';
 import type { OpenSqlite } from '../sqlite/handle.ts';
 import type { StoresOptions } from '../options.ts';
 import { createAuditRecorder } from '../audit-log/recorder.ts';
+import { createAutoRouterStore } from '../auto-routers/store.ts';
 import { createAuditLog } from '../audit-log/store.ts';
 import { createCallStore } from '../call-log/store.ts';
 import { createCallSpanStore, createCallSpendStore } from '../call-log/separate-stores.ts';
@@ -250,6 +251,7 @@ export async function openStores(options: StoresOptions) {
     ...createLensRowStores(database),
     annotations: createAnnotationStore(database),
     auditLog: createAuditLog(database),
+    autoRouters: createAutoRouterStore(database),
     authorship: database.audit,
     catalogHistory: createCatalogHistory(database),
     catalogReleases: createReleaseStore(database),

@@ -15,6 +15,7 @@ export const SpendRowEntity = defineEntity({
       name: 'spend_row_cache_hit_index',
       expression: `create index "spend_row_cache_hit_index" on "spend_row" ("started_at") where cache_hit_key is not null`,
     },
+    { name: 'spend_row_routed_index', properties: ['startedAt'], where: `"routing" is not null` },
   ],
   properties: {
     traceId: p.text().primary(),
@@ -52,6 +53,8 @@ export const SpendRowEntity = defineEntity({
     guardrails: p.text().nullable(),
     /** Key of the cached answer of the call; null for other calls. */
     cacheHitKey: p.text().nullable(),
+    /** JSON of the decision of an auto router; null for none. */
+    routing: p.text().nullable(),
   },
 });
 

@@ -43,6 +43,7 @@ export function storedRowOf(row: SpendRow): StoredRow {
     tags: row.tags.length === 0 ? null : tagsText(row.tags),
     guardrails: row.guardrails === undefined ? null : storable(JSON.stringify(row.guardrails)),
     cache_hit_key: storableOrNull(row.cacheHitKey ?? null),
+    routing: row.routing === undefined ? null : storable(JSON.stringify(row.routing)),
   };
 }
 
@@ -85,6 +86,7 @@ export function spendRowOf(row: StoredRow): SpendRow {
     traceId: row.trace_id,
     spanId: row.span_id,
     ...(row.cache_hit_key === null ? {} : { cacheHitKey: row.cache_hit_key }),
+    ...(row.routing === null ? {} : { routing: JSON.parse(row.routing) as NonNullable<SpendRow['routing']> }),
     ...(row.guardrails === null
       ? {}
       : { guardrails: JSON.parse(row.guardrails) as NonNullable<SpendRow['guardrails']> }),

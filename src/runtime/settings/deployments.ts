@@ -1,6 +1,8 @@
 import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
 import { z } from 'zod';
 import { type Deployment, PROVIDER_NAMES, DEFAULT_TIMEOUT_SECONDS } from '../../domain/chat/provider.ts';
+import { AUTO_ROUTER_PROVIDER } from '../../domain/auto-routers/auto-router.ts';
+import { readAutoRouter } from '../../domain/auto-routers/read-auto-router.ts';
 import { type Vendor, vendorOf } from '../../domain/chat/vendors.ts';
 import { DECIDER_NAMES, isDecisionMode } from '../../domain/decisions/providers.ts';
 import { CLIENT_CREDENTIALS } from '../../domain/deployments/client-credentials.ts';
@@ -41,6 +43,8 @@ export const modelEntry = z.looseObject({
     configurable_clientside_auth_params: z.array(z.enum(CLIENT_CREDENTIALS)).optional(),
     litellm_credential_name: z.string().min(1).optional(),
     guardrails: z.array(z.string().min(1)).optional(),
+    complexity_router_config: z.record(z.string(), z.unknown()).optional(),
+    complexity_router_default_model: z.string().min(1).optional(),
   }),
   model_info: z
     .looseObject({
@@ -129,6 +133,7 @@ export function toDeployment(
   // An entry that names a credential takes its missing parameters from there, not from the environment.
   const env = credentialName === undefined ? about.env : {};
   const { provider, model: modelWithApi } = providerOf(params.model);
+  const router = readAutoRouter(params, modelName)?.router ?? null;
   const [, api, model = ''] = API_PREFIX.exec(modelWithApi) ?? [];
   const responses = responsesOf(api, params.use_chat_completions_api, info?.mode);
   const vendor = vendorOf(provider);
@@ -176,6 +181,7 @@ export function toDeployment(
     baseModel: info?.base_model ?? null,
     ...(credentialName === undefined ? {} : { credentialName }),
     ...(params.guardrails === undefined ? {} : { guardrails: params.guardrails }),
+    ...(router === null ? {} : { autoRouter: router }),
     ...(info?.access_groups === undefined ? {} : { accessGroups: info.access_groups }),
     ...routingOf(entry),
     ...budgetOf(entry),
@@ -323,6 +329,7 @@ function isHttpAddress(text: string): boolean {
 
 /** Why a provider cannot be called at an address, or without one; null where it can. */
 export function addressFault(provider: string, apiBase: string | null): string | null {
+  if (provider === AUTO_ROUTER_PROVIDER) return null;
   // An address of the file is checked already; one of the environment is not.
   if (apiBase !== null)
     return isHttpAddress(apiBase) ? null : `"${apiBase}", from the environment, is not an http:// or https:// address`;

@@ -5,6 +5,7 @@ import { rateFrom } from '../../domain/money.ts';
 import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
+import { refuseFaultyRouters } from './auto-routers.ts';
 import { withIds } from './deployment-ids.ts';
 import { OMITTED, mappedInner } from './mapped-inner.ts';
 import { shapeMessages } from './shape-faults.ts';
@@ -75,10 +76,12 @@ export function readModels(document: ConfigDocument, about: ModelReading): reado
       );
     return [];
   }
-  const deployments = withIds((parsed.data.model_list ?? []).map((entry) => toDeployment(entry, about)));
+  const entries = parsed.data.model_list ?? [];
+  const deployments = withIds(entries.map((entry) => toDeployment(entry, about)));
   for (const [index, { priceOverrides }] of deployments.entries())
     for (const [name, price] of Object.entries(priceOverrides))
       if (!isPrice(price)) refuse(['model_list', index, 'litellm_params', name], 'is not a price in USD');
+  refuseFaultyRouters(entries, deployments, { refuse, warn: about.warn });
   return deployments.map((deployment, index) => {
     const fault = faultOf(deployment, index, { document, unset, about });
     if (fault === null) return deployment;

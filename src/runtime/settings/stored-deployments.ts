@@ -4,6 +4,7 @@ import { revealedParameters } from '../../domain/deployments/parameters.ts';
 import { MADE_BY_TEAM } from '../../domain/deployments/team-models.ts';
 import { InvalidInput, type Issue } from '../../domain/errors.ts';
 import { resolveReferences } from './config-references.ts';
+import { readAutoRouter } from '../../domain/auto-routers/read-auto-router.ts';
 import { addressFault, modelEntry, toDeployment } from './deployments.ts';
 import { isPrice } from './model-list.ts';
 
@@ -26,6 +27,8 @@ export function createDeploymentReader(about: {
       const entry = { model_name: modelGroup, litellm_params: params, model_info: { ...info, id } };
       const parsed = modelEntry.safeParse(entry);
       if (!parsed.success) throw refused([...issues, ...parsed.error.issues.map(issueOf)]);
+      for (const { path, message } of readAutoRouter(parsed.data.litellm_params, modelGroup)?.faults ?? [])
+        note(['litellm_params', ...path], message);
       const draft = toDeployment(parsed.data, about);
       // A team administrator chose the address, so that it must not reach the private network of the operator.
       const hasAddressOfTeam = draft.apiBase !== null && info[MADE_BY_TEAM] === true;

@@ -10,10 +10,11 @@ const REFUSED_CONTENT = new UpstreamFailed('content_filter', { provider: 'openai
 const general = new Map([['m', ['a', 'b']]]);
 
 const after = (failure: UpstreamFailed, policy: Partial<FallbackPolicy>, retries: Partial<Retries> = {}, model = 'm') =>
-  fallbacksAfter(failure, model, {
-    retries: { ...NO_RETRIES, ...retries },
-    policy: { ...DEFAULT_ROUTING.fallbacks, ...policy },
-  }).map((fallback) => fallback.model);
+  fallbacksAfter(
+    failure,
+    { model, retries: { ...NO_RETRIES, ...retries } },
+    { ...DEFAULT_ROUTING.fallbacks, ...policy },
+  ).map((fallback) => fallback.model);
 
 describe('the fallbacks of a model', () => {
   it('are its own list, otherwise the list of `*`, otherwise the default list', () => {

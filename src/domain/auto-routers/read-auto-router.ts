@@ -1,0 +1,180 @@
+import { isJsonObject, type JsonObject } from '../json-object.ts';
+import { AUTO_ROUTER_MODEL, type AutoRouter, type KeywordRule, type TierModel } from './auto-router.ts';
+import { isTier, type Tier, TIERS } from './tiers.ts';
+import { ConfigReader, type RouterFault } from './config-reader.ts';
+import { CLASSIFIER_MEMBERS, readClassifier } from './read-classifier.ts';
+
+const CONFIG = 'complexity_router_config';
+const DEFAULT_MODEL = 'complexity_router_default_model';
+const MOST_MODELS = 32;
+const MOST_RULES = 100;
+const AFFINITY_SECONDS = 3_600;
+const SECONDS = { min: 1, max: 31_536_000 };
+
+/** Members without an effect here: see docs/auto-routers.md. */
+const WITHOUT_EFFECT = [
+  'deployment_affinity',
+  'return_raw_model_name',
+  'classifier_context_window_size',
+  'classifier_context_budget_chars',
+  'classifier_context_include_assistant',
+  'stall_escalation_window',
+  'stall_escalation_repeat_threshold',
+  'modality_pin_override',
+  'reminder_markers',
+] as const;
+
+/** Members that would change decisions and are not built. They are refused unless they are off. */
+const REFUSED = [
+  'adaptive',
+  'stall_escalation_enabled',
+  'tier_definitions',
+  'custom_dimensions',
+  'plugins',
+  'classifier_system_prompt',
+  'classifier_prompt',
+  'jev_classifier_config',
+  'opensource_classifier_config',
+  'custom_classifier_config',
+] as const;
+
+const KNOWN = [
+  'tiers',
+  'tier_labels',
+  'default_model',
+  'classifier_type',
+  'keyword_tier_rules',
+  'escalation_keywords',
+  'session_affinity',
+  'session_affinity_ttl',
+  'session_affinity_ttl_seconds',
+  'classification_mode',
+  'modality_routing',
+  'enable_context_window_escalation',
+  ...CLASSIFIER_MEMBERS,
+  ...WITHOUT_EFFECT,
+  ...REFUSED,
+];
+
+/** Members of a request that a tier may not set: they select the upstream or its account. */
+const FIXED_MEMBERS =
+  /^(model|messages|input|prompt|contents|stream|api_key|api_base|base_url|.*_credentials?|.*_token)$/;
+
+/** A router, or the faults of its configuration. */
+export type ReadRouter =
+  | { readonly router: AutoRouter; readonly faults: readonly [] }
+  | { readonly router: null; readonly faults: readonly RouterFault[] };
+
+/**
+ * Reads the router of a deployment from its `litellm_params`. Null for a deployment that is no router. Paths of faults
+ * begin at `litellm_params`.
+ */
+export function readAutoRouter(params: JsonObject, name: string): ReadRouter | null {
+  const { model } = params;
+  if (typeof model !== 'string' || !model.startsWith('auto_router/')) return null;
+  const faults: RouterFault[] = [];
+  const top = new ConfigReader(params, [], faults);
+  if (model !== AUTO_ROUTER_MODEL) {
+    top.fault('model', `is not a supported router. Use ${AUTO_ROUTER_MODEL}`);
+    return { router: null, faults };
+  }
+  if (!top.has(CONFIG)) top.fault(CONFIG, 'is required for a router');
+  const config = top.map(CONFIG);
+  config.only(KNOWN);
+  for (const member of REFUSED)
+    if (isOn(config.value(member))) config.fault(member, 'is not supported by this gateway. Remove it');
+  const defaultModel = top.text(DEFAULT_MODEL) ?? config.text('default_model');
+  const tiers = readTiers(config);
+  const classifier = readClassifier(config, { tiers }, defaultModel);
+  const judge = classifier !== null && 'judge' in classifier ? classifier.judge.model : null;
+  const named = [...[...tiers.values()].flat().map((one) => one.model), defaultModel, judge];
+  if (named.includes(name)) top.fault(CONFIG, `must not name the router '${name}' itself`);
+  const read = {
+    tiers,
+    labels: readLabels(config),
+    defaultModel,
+    keywordRules: readKeywordRules(config, tiers),
+    escalationKeywords: config.texts('escalation_keywords'),
+    hasAffinity: config.flag('session_affinity', false),
+    heldMs: readHeldMs(config),
+    mode: config.oneOf('classification_mode', ['every_request', 'user_turn'], 'every_request'),
+    routesByModality: config.flag('modality_routing', false),
+    escalatesByContext: config.flag('enable_context_window_escalation', false),
+  } as const;
+  return classifier === null || faults.length > 0
+    ? { router: null, faults }
+    : { router: { ...read, classifier }, faults: [] };
+}
+
+/** Whether a value switches a feature on. */
+const isOn = (value: unknown): boolean =>
+  value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0);
+
+function readTiers(config: ConfigReader): AutoRouter['tiers'] {
+  const map = config.map('tiers');
+  map.only(TIERS);
+  const tiers = new Map<Tier, readonly TierModel[]>();
+  for (const tier of TIERS) {
+    const value = map.value(tier);
+    if (value === undefined) continue;
+    const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
+    const models = entries.map(readTierModel);
+    if (models.length === 0 || models.length > MOST_MODELS || models.includes(null))
+      map.fault(
+        tier,
+        `must be a model name, a map with model_name and litellm_params, or a list of 1 to ${MOST_MODELS} of these`,
+      );
+    else tiers.set(tier, models as readonly TierModel[]);
+  }
+  if (tiers.size === 0 && map.names().length === 0) config.fault('tiers', 'must name a model for at least one tier');
+  return tiers;
+}
+
+/** A model of a tier; null for any other value. */
+function readTierModel(value: unknown): TierModel | null {
+  if (typeof value === 'string') return value === '' ? null : { model: value, members: {} };
+  if (!isJsonObject(value)) return null;
+  const { model_name: model, litellm_params: members = {}, ...others } = value;
+  const isValid = typeof model === 'string' && model !== '' && Object.keys(others).length === 0;
+  if (!isValid || !isJsonObject(members)) return null;
+  return Object.keys(members).some((name) => FIXED_MEMBERS.test(name)) ? null : { model, members };
+}
+
+function readLabels(config: ConfigReader): AutoRouter['labels'] {
+  const map = config.map('tier_labels');
+  map.only(TIERS);
+  const labels = TIERS.flatMap((tier): [Tier, string][] => {
+    const label = map.text(tier);
+    return label === null ? [] : [[tier, label]];
+  });
+  const names = labels.map(([, label]) => label);
+  const isForeign = ([tier, label]: [Tier, string]): boolean => label !== tier && isTier(label);
+  if (new Set(names).size < names.length || labels.some(isForeign))
+    config.fault('tier_labels', 'must be different names, and none may be the name of another tier');
+  return Object.fromEntries(labels);
+}
+
+function readKeywordRules(config: ConfigReader, tiers: AutoRouter['tiers']): readonly KeywordRule[] {
+  const rules = config.list('keyword_tier_rules', MOST_RULES);
+  const faults: RouterFault[] = [];
+  const read = rules.map((rule, index): KeywordRule => {
+    const own = new ConfigReader(isJsonObject(rule) ? rule : {}, [index], faults);
+    own.only(['keywords', 'tier']);
+    const keywords = own.texts('keywords');
+    if (keywords.length === 0 && faults.length === 0) own.fault('keywords', 'must have at least one keyword');
+    const tier = own.value('tier');
+    if (!isTier(tier)) own.fault('tier', `must be one of ${TIERS.join(', ')}`);
+    else if (!tiers.has(tier)) own.fault('tier', `is '${tier}', but the router has no model for this tier`);
+    return { keywords, tier: isTier(tier) ? tier : 'SIMPLE' };
+  });
+  for (const { path, message } of faults) config.fault(['keyword_tier_rules', ...path].join('.'), message);
+  return read;
+}
+
+function readHeldMs(config: ConfigReader): number {
+  const long = config.number('session_affinity_ttl_seconds', AFFINITY_SECONDS, SECONDS);
+  const seconds = config.has('session_affinity_ttl')
+    ? config.number('session_affinity_ttl', AFFINITY_SECONDS, SECONDS)
+    : long;
+  return seconds * 1_000;
+}
