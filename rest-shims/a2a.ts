@@ -1,7 +1,8 @@
 import { type AgentAnswer, callA2aAgent, getAgentCard } from '../resolvers/a2a.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
-import { idOf, InvalidRpc, readMessage, RPC_CODES } from '../src/domain/a2a-agents/json-rpc.ts';
+import { idOf, InvalidRpc, readMessage } from '../src/domain/a2a-agents/json-rpc.ts';
 import { DomainError, UpstreamFailed } from '../src/domain/errors.ts';
+import { RPC_CODES } from '../src/domain/json-rpc-codes.ts';
 import { eventOf } from '../src/wire/sse/events.ts';
 import { isOutsideRpc, JsonRpcFailure, rpcError } from './helpers/http/json-rpc-failure.ts';
 import { parseValue } from './helpers/http/json-body.ts';
