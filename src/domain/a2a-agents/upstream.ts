@@ -10,7 +10,7 @@ import { numberIn } from './numbers.ts';
 type SentHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Headers of the A2A protocol that every agent gets. */
-const PROTOCOL_HEADERS: readonly string[] = ['a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'last-event-id'];
+const PROTOCOL_HEADERS = new Set(['a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'last-event-id']);
 /** Start of the names of headers for one agent, before its id or name. */
 const PREFIX = 'x-a2a-';
 /** Headers that no client can set for an agent: those of the body, the connection and the gateway. */
@@ -50,7 +50,7 @@ export function agentHeaders(
     const text = textOf(value);
     if (text === null) continue;
     const prefix = prefixes.find((one) => name.startsWith(one) && name.length > one.length);
-    const isForwarded = PROTOCOL_HEADERS.includes(name) || (extra.has(name) && !mayCarryKey(name));
+    const isForwarded = PROTOCOL_HEADERS.has(name) || (extra.has(name) && !mayCarryKey(name));
     if (prefix !== undefined) add(name.slice(prefix.length), text);
     else if (isForwarded) add(name, text);
   }
