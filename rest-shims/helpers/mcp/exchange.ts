@@ -162,7 +162,7 @@ async function answerTo(
     if (isUnexpected(error)) scope.platform.mcpEndpoint.messageFailed(error);
     return errorMessage(id, rpcErrorOf(error));
   } finally {
-    session?.finish(id, running);
+    session?.finish(running);
   }
 }
 
