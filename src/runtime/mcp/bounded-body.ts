@@ -13,18 +13,21 @@ const tooLarge = (): TooLarge =>
 interface BodyOptions {
   /** Whether the limit applies to each event, because the stream stays open. */
   readonly perEvent: boolean;
-  /** Last bytes of the stream, which then does not fail; null for none. The failure is null after a complete body. */
-  readonly tail: ((failure: Error | null) => Uint8Array) | null;
+  /**
+   * Returns bytes that are added at the end; null for none. With these bytes, the stream ends without an error. `failure`
+   * is the error of the body, and null after a complete one.
+   */
+  readonly lastBytes: ((failure: Error | null) => Uint8Array) | null;
   /** Called once, when the body has ended, failed or was cancelled. */
   readonly ended: () => void;
 }
 
 /** A body as a web stream. It fails when it has more bytes than the limit. */
-export function boundedBody(body: ByteStream, { perEvent, tail, ended }: BodyOptions): ReadableStream<Uint8Array> {
+export function boundedBody(body: ByteStream, { perEvent, lastBytes, ended }: BodyOptions): ReadableStream<Uint8Array> {
   let size = 0;
   function end(controller: ReadableStreamDefaultController<Uint8Array>, failure: Error | null): void {
-    if (tail !== null) controller.enqueue(tail(failure));
-    if (failure === null || tail !== null) controller.close();
+    if (lastBytes !== null) controller.enqueue(lastBytes(failure));
+    if (failure === null || lastBytes !== null) controller.close();
     else controller.error(failure);
     ended();
   }
