@@ -2,12 +2,12 @@ import type { A2aAgent } from '../../domain/a2a-agents/agent.ts';
 import type { VectorStore } from '../../domain/vector-stores/vector-store.ts';
 import { readA2aAgents } from './a2a-agents.ts';
 import type { ConfigDocument } from './config-document.ts';
-import type { ConfigFault } from './config-fault.ts';
-import type { SettingValues } from './table.ts';
 import { type McpSettings, readMcp } from './mcp-servers.ts';
+import type { FaultReceivers } from './section-entries.ts';
+import type { SettingValues } from './table.ts';
 import { readVectorStores } from './vector-stores.ts';
 
-/** Agents, vector stores and MCP servers of the file, which calls are sent to. */
+/** Agents, vector stores and MCP servers of the file. */
 export interface FileTargets {
   /** Agents that are called by the A2A protocol. */
   readonly a2aAgents: readonly A2aAgent[];
@@ -15,13 +15,11 @@ export interface FileTargets {
   readonly mcp: McpSettings;
 }
 
-interface TargetReading {
+interface TargetReading extends FaultReceivers {
   readonly env: NodeJS.ProcessEnv;
-  readonly fault: (fault: ConfigFault) => void;
-  readonly faultIfStrict: (fault: ConfigFault) => void;
 }
 
-/** Reads the targets of the file. `fault` receives each wrong value, `faultIfStrict` each one that can be ignored. */
+/** Reads the agents, vector stores and MCP servers of the file. */
 export const readFileTargets = (
   document: ConfigDocument,
   values: SettingValues,
