@@ -64,6 +64,7 @@ export function readA2aAgents(
   { env, fault, faultIfStrict }: AgentReading,
 ): readonly A2aAgent[] {
   const names = new Set<string>();
+  const ids = new Set<string>();
   const published = publishedAgents(document);
 
   function readSection(section: (typeof SECTIONS)[number]): readonly A2aAgent[] {
@@ -84,7 +85,9 @@ export function readA2aAgents(
       );
       const agent = agentOf(entry, headers, published);
       if (names.has(agent.name)) refuse([index, 'agent_name'], 'is the name of another agent, too');
+      else if (ids.has(agent.id)) refuse([index, 'agent_id'], 'is the id of another agent, too');
       names.add(agent.name);
+      ids.add(agent.id);
       for (const [path, message] of faultsOf(entry, headers)) refuse([index, ...path], message);
       return agent;
     });
