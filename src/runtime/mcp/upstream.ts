@@ -93,12 +93,13 @@ async function allTools(client: Client, server: McpServer, signal: AbortSignal):
   const tools: McpTool[] = [];
   let characters = 0;
   let cursor: string | undefined;
-  for (let pages = 0; pages < MAX_PAGES && tools.length <= MAX_TOOLS; pages += 1) {
+  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     const page = await client.request(
       { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
       { signal, timeout: NO_DEADLINE_MS },
     );
-    tools.push(...(page.tools as readonly McpTool[]));
+    for (const tool of page.tools as readonly McpTool[]) tools.push(tool);
+    if (tools.length > MAX_TOOLS) break;
     if (page.nextCursor === undefined || page.nextCursor === cursor) return tools;
     // The limit of a message bounds a list of one page. Together, all pages have the same limit.
     characters += JSON.stringify(page.tools).length;
