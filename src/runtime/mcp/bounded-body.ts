@@ -6,6 +6,8 @@ export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** Bytes that are buffered for a slow reader. */
 const BUFFERED_BYTES = 64 * 1024;
 const EVENT_ENDS = ['\n\n', '\r\n\r\n', '\r\r'];
+/** Bytes of the longest end of an event, without the last one. */
+const PARTIAL_END_BYTES = 3;
 
 const tooLarge = (): TooLarge =>
   new TooLarge(`The answer of the MCP server has more than ${MAX_MESSAGE_BYTES} bytes.`, MAX_MESSAGE_BYTES);
@@ -25,6 +27,7 @@ interface BodyOptions {
 /** A body as a web stream. It fails when it has more bytes than the limit. */
 export function boundedBody(body: ByteStream, { perEvent, lastBytes, ended }: BodyOptions): ReadableStream<Uint8Array> {
   let size = 0;
+  const endsEvent = createEndDetector();
   function end(controller: ReadableStreamDefaultController<Uint8Array>, failure: Error | null): void {
     if (lastBytes !== null) controller.enqueue(lastBytes(failure));
     if (failure === null || lastBytes !== null) controller.close();
@@ -60,7 +63,13 @@ export function boundedBody(body: ByteStream, { perEvent, lastBytes, ended }: Bo
   );
 }
 
-function endsEvent(bytes: Uint8Array): boolean {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return EVENT_ENDS.some((end) => buffer.includes(end));
+/** Creates a function for the chunks of one stream: whether an event ends in a chunk. Its end may begin in an earlier one. */
+function createEndDetector(): (bytes: Uint8Array) => boolean {
+  let partialEnd: Buffer = Buffer.alloc(0);
+  return (bytes) => {
+    const joined = Buffer.concat([partialEnd, bytes]);
+    const hasEnd = EVENT_ENDS.some((end) => joined.includes(end));
+    partialEnd = hasEnd ? Buffer.alloc(0) : joined.subarray(-PARTIAL_END_BYTES);
+    return hasEnd;
+  };
 }
