@@ -20,6 +20,7 @@ const ABOUT_CREDENTIAL: ReadonlySet<number> = new Set([401, 403, 407]);
 
 const agentIn = ({ params }: HttpRequest): string => params['agent'] ?? '';
 
+/** Session of a call, as the client sent it; null for none. */
 function sessionOf({ headers }: HttpRequest): string | null {
   const sent = headers['x-litellm-trace-id'] ?? headers['x-litellm-session-id'];
   const text = Array.isArray(sent) ? sent[0] : sent;
@@ -36,7 +37,7 @@ function valueOf({ body }: HttpRequest): unknown {
   }
 }
 
-/** Runs a call. Failures get the id of the request, except those that have no JSON-RPC body. */
+/** Runs a part of a request. Its failures get the id of the request, except those without a JSON-RPC body. */
 async function inRpc<Result>(id: RpcId, run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();

@@ -8,7 +8,7 @@ import { parseJson } from '../wire/json/fields.ts';
 import { createEventBuffer, dataOf, endOfEvent } from '../wire/sse/events.ts';
 import type { UsageReader } from './forwarded-readers.ts';
 
-/** Maximum bytes of a whole answer or of one event that are parsed. All bytes of a larger one, and after it, count as text. */
+/** Maximum bytes of a whole answer, or of one event. All bytes of a larger one, and after it, count as text. */
 const MAX_PARSED_BYTES = 4 * 1024 * 1024;
 
 /** Content types of the protocol. */

@@ -46,6 +46,7 @@ function sessionError(error: DomainError): object | null {
   return error instanceof NotFound && error.kind === 'mcp_session' ? { error: 'Not Found', details } : null;
 }
 
+/** Whether the detail of a failure is an object with the member `error`. */
 const hasErrorMember = (error: DomainError): boolean =>
   error instanceof InvalidInput || (error instanceof Forbidden && error.right === 'mcp_server');
 

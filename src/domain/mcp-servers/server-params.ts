@@ -75,7 +75,7 @@ function assertStdio(params: JsonObject, { isEnabled, extraCommands }: StdioRule
   if (!allowed.includes(command)) throw valueError(`command must be one of ${allowed.join(', ')}`);
 }
 
-/** Whether the rules do not allow the program of a server. A server of the configuration file may have such a program. */
+/** Whether the rules do not allow the program of a server, which one of the configuration file may have. */
 export function isStdioRefused({ transport, command }: JsonObject, { isEnabled, extraCommands }: StdioRules): boolean {
   const isAllowed = isEnabled && [...STDIO_COMMANDS, ...extraCommands].includes(String(command));
   return transport === 'stdio' && !isAllowed;

@@ -111,8 +111,8 @@ const isWholeNumber = (value: unknown, least: number, most: number): value is nu
   typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
 
 /**
- * Chunking in the format of OpenAI; null for the default. `chunk_size` and `chunk_overlap`, the format of the reference,
- * are numbers of tokens. Throws InvalidInput.
+ * Chunking in the format of OpenAI; null for the default. `chunk_size` and `chunk_overlap` are the format of the
+ * reference, and are read as numbers of tokens. Throws InvalidInput.
  */
 function chunkingOf(strategy: unknown): JsonObject | null {
   if (strategy === null) return null;

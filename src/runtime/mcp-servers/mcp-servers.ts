@@ -33,7 +33,7 @@ interface McpServersOptions {
 
 /** A server of the configuration file or the store. */
 interface LoadedServer {
-  /** Differs after each change of a stored server, because its params are encrypted again. Empty for one of the file. */
+  /** Differs after each change of a stored server: its params are encrypted again. Empty for one of the file. */
   readonly version: string;
   readonly definition: McpServerDefinition;
   /** Null for a server that is not in force: not approved, not readable, or of a transport that is off. */

@@ -16,8 +16,8 @@ interface BodyOptions {
   /** Whether the limit applies to each event, because the stream stays open. */
   readonly perEvent: boolean;
   /**
-   * Returns bytes that are added at the end; null for none. With these bytes, the stream ends without an error. `failure`
-   * is the error of the body, and null after a complete one.
+   * Returns bytes that are added at the end; null for none. With these bytes, the stream ends without an error.
+   * `failure` is the error of the body, and null after a complete one.
    */
   readonly lastBytes: ((failure: Error | null) => Uint8Array) | null;
   /** Called once, when the body has ended, failed or was cancelled. */
@@ -63,7 +63,10 @@ export function boundedBody(body: ByteStream, { perEvent, lastBytes, ended }: Bo
   );
 }
 
-/** Creates a function for the chunks of one stream: whether an event ends in a chunk. Its end may begin in an earlier one. */
+/**
+ * Creates a function for the chunks of one stream. It returns whether an event ends in a chunk; the end may begin in an
+ * earlier chunk.
+ */
 function createEndDetector(): (bytes: Uint8Array) => boolean {
   let partialEnd: Buffer = Buffer.alloc(0);
   return (bytes) => {

@@ -4,7 +4,7 @@ import { boundedBody, MAX_MESSAGE_BYTES } from '../../../src/runtime/mcp/bounded
 
 const MIB = 1024 * 1024;
 
-/** A body that delivers the same chunks again and again. */
+/** A body that repeats its chunks. */
 class RepeatedChunks implements ByteStream {
   readonly #chunks: readonly Buffer[];
   #left: number;
