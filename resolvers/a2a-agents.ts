@@ -20,6 +20,7 @@ export interface AgentView {
   readonly seesSettings: boolean;
 }
 
+/** `where` is added to the message, as in the reference. */
 const unknownAgent = (id: string, where = ''): NotFound =>
   new NotFound('agent', id, `Agent with ID ${id} not found${where}`);
 
@@ -31,7 +32,7 @@ function viewOf(scope: A2aScope, agent: A2aAgent): AgentView {
   return { agent, card, seesSettings };
 }
 
-/** Throws NotFound, and Conflict for an agent of the configuration file. */
+/** A stored agent. Throws NotFound, and Conflict for an agent of the configuration file. */
 function storedAgent({ platform }: A2aScope, id: string, where = ''): A2aAgent {
   const found = platform.a2aAgents.list().find((one) => one.id === id);
   if (found === undefined) throw unknownAgent(id, where);

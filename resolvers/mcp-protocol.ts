@@ -74,6 +74,7 @@ const partsOf = <Slice>({ platform, caller, client, signal, loaders }: Scope<Sli
   loaders,
 });
 
+/** Checks the credentials of a request. Throws McpChallenge and Unauthenticated. */
 function admit({ platform, caller }: Scope<Platform>, arrival: McpArrival): void {
   const { target, requestBase, resourcePath, refusedKey, callerToken } = arrival;
   const kind = admissionKindOf(namedServers(platform.mcpServers.servers(), target));
@@ -82,7 +83,7 @@ function admit({ platform, caller }: Scope<Platform>, arrival: McpArrival): void
   assertAdmitted(kind, { caller, refusedKey, callerToken }, { base, resourcePath, name });
 }
 
-/** Pages of other origins may not send requests, unless the configuration allows them. */
+/** Throws Forbidden for a page of another origin, unless the configuration allows the origin. */
 function assertOrigin({ platform }: Scope<McpSessionPlatform>, { origin, requestBase }: McpArrival): void {
   const { origins, publicUrl } = platform.mcpEndpoint;
   const allowed = new Set([...origins, publicUrl ?? requestBase]);

@@ -38,8 +38,8 @@ export const resolveMcpTarget = operation({
 
 /**
  * Lists the tools of all servers of a request, as its caller sees them. A server that does not answer within 30 s has
- * an outcome and no tools. The listing has a spend row. Throws as `resolveMcpTarget`, but an empty list when the caller
- * may use no server at all.
+ * an outcome and no tools. The listing has a spend row. It is empty when the caller may use no server at all. Throws
+ * NotFound and Forbidden as `resolveMcpTarget` does.
  */
 export const listMcpTools = operation({
   name: 'listMcpTools',
@@ -123,7 +123,7 @@ export const listToolsOfMcpServer = operation({
   },
 });
 
-/** Lists of a server that offers all of its tools. */
+/** Members of a server that offers all of its tools. */
 const ALL_TOOLS = { allowedTools: [], disallowedTools: [] } as const;
 /** Characters of a server name that an error message repeats. */
 const SHOWN_NAME = 256;
@@ -172,7 +172,7 @@ const UNSTORED = {
 /** Deadline of a check of servers, in ms. */
 const CHECK_MS = 10_000;
 
-/** Asks servers for their tools, to know whether they answer. Ids that the caller may not use are left out. */
+/** Asks servers for their tools, to find out whether they answer. Servers that the caller may not use are left out. */
 export const checkMcpServers = operation({
   name: 'checkMcpServers',
   access: anyKey,

@@ -1,7 +1,8 @@
 import { type AgentAnswer, callA2aAgent, getAgentCard } from '../resolvers/a2a.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
-import { idOf, InvalidRpc, readMessage, RPC_CODES } from '../src/domain/a2a-agents/json-rpc.ts';
+import { idOf, InvalidRpc, readMessage } from '../src/domain/a2a-agents/json-rpc.ts';
 import { DomainError, UpstreamFailed } from '../src/domain/errors.ts';
+import { RPC_CODES } from '../src/domain/json-rpc-codes.ts';
 import { eventOf } from '../src/wire/sse/events.ts';
 import { isOutsideRpc, JsonRpcFailure, rpcError } from './helpers/http/json-rpc-failure.ts';
 import { parseValue } from './helpers/http/json-body.ts';
@@ -19,6 +20,7 @@ const ABOUT_CREDENTIAL: ReadonlySet<number> = new Set([401, 403, 407]);
 
 const agentIn = ({ params }: HttpRequest): string => params['agent'] ?? '';
 
+/** Session of a call, as the client sent it; null for none. */
 function sessionOf({ headers }: HttpRequest): string | null {
   const sent = headers['x-litellm-trace-id'] ?? headers['x-litellm-session-id'];
   const text = Array.isArray(sent) ? sent[0] : sent;
@@ -35,7 +37,7 @@ function valueOf({ body }: HttpRequest): unknown {
   }
 }
 
-/** Runs a call. Failures get the id of the request, except those that have no JSON-RPC body. */
+/** Runs a part of a request. Its failures get the id of the request, except those without a JSON-RPC body. */
 async function inRpc<Result>(id: RpcId, run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();

@@ -9,7 +9,7 @@ import {
 import type { AccessGroupPatch } from '../src/domain/access-groups/access-group.ts';
 import { SUCCESS } from './errors.ts';
 import { optional, members, parseObject, requiredText, text, texts } from './helpers/http/body-fields.ts';
-import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
+import { emptyAnswer, type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
 import { withoutUndefined } from './helpers/fields/limits.ts';
 import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
@@ -128,9 +128,6 @@ export const accessGroupRoutes: readonly RouteRow[] = [
     bodyLimit: 0,
     parse: ({ params }) => ({ id: params['group'] ?? '' }),
     run: deleteAccessGroup,
-    render: () => ({
-      status: SUCCESS.noContent,
-      body: { kind: 'bytes', bytes: new Uint8Array(), contentType: 'text/plain' },
-    }),
+    render: () => emptyAnswer(SUCCESS.noContent),
   }),
 ];

@@ -44,12 +44,13 @@ import {
   text,
   texts,
 } from './helpers/http/body-fields.ts';
-import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
+import { emptyAnswer, type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
 import { MANAGEMENT_CHANGE, MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 import { described } from './helpers/http/schema.ts';
 
-const any: FieldReader<unknown> = described({}, (input) => ({ value: input }));
+const anyValue: FieldReader<unknown> = described({}, (input) => ({ value: input }));
 
+/** Readers of members, by the types of their values. */
 const READERS: Readonly<Record<MemberKind, FieldReader<unknown>>> = {
   text,
   texts: orNull(texts),
@@ -59,13 +60,13 @@ const READERS: Readonly<Record<MemberKind, FieldReader<unknown>>> = {
   textsMap: recordOf(texts),
   object: orNull(object),
   objects: listOf(orNull(object)),
-  any,
+  any: anyValue,
 };
 
 const readersOf = (kinds: Readonly<Record<string, MemberKind>>): Readonly<Record<string, FieldReader<unknown>>> =>
   Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, optional(READERS[kind])]));
 
-/** Every member may be absent. Other members are ignored. */
+/** Reads a server. Every member may be absent, and unknown members are ignored. */
 const readServer = members<JsonObject>({
   ...readersOf({ ...MCP_SERVER_MEMBERS, ...MCP_CREDENTIAL_MEMBERS }),
   transport: optional(oneOf(MCP_TRANSPORTS)),
@@ -90,7 +91,7 @@ function parseServer({ body }: HttpRequest): { readonly id: string | null; reado
   return { id: typeof id === 'string' ? id : null, params };
 }
 
-/** A change. As in the reference, a new name without an alias is also the alias. */
+/** A change of a server. As in the reference, a new name without an alias also sets the alias. */
 function parseChange(request: HttpRequest) {
   const { id: sentId, params } = parseServer(request);
   const id = request.params['id'] ?? sentId;
@@ -117,7 +118,7 @@ const READ = { ...MANAGEMENT_READ, ...FORM, statuses: [200, 401] } as const;
 const CHANGE = { ...MANAGEMENT_CHANGE, ...FORM } as const;
 const OPEN = { ...MANAGEMENT_READ, credential: 'none' } as const;
 
-/** MCP servers: lists, changes, submissions of teams, and what clients look up about them. */
+/** MCP servers: lists, changes, submissions of teams, and public lists. */
 export const mcpServerRoutes: readonly RouteRow[] = [
   route({
     ...READ,
@@ -198,10 +199,7 @@ export const mcpServerRoutes: readonly RouteRow[] = [
     statuses: [202, 400, 401, 403, 404],
     parse: idIn,
     run: deleteMcpServer,
-    render: () => ({
-      status: SUCCESS.accepted,
-      body: { kind: 'bytes', bytes: new Uint8Array(), contentType: 'text/plain' },
-    }),
+    render: () => emptyAnswer(SUCCESS.accepted),
   }),
   route({
     ...CHANGE,

@@ -17,9 +17,10 @@ import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from '.
 import { MANAGEMENT_CHANGE, MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 const FORM = { failureForm: { body: 'mcp' } } as const satisfies Partial<RouteRow>;
+/** Message of a list without an error, as in the reference. */
 const LISTED = 'Successfully retrieved tools';
 
-/** A request without a session. */
+/** A request for tools, without a session. */
 const requestFor = ({ headers }: HttpRequest, target: McpTarget): McpRequest => ({
   target,
   clientHeaders: withoutKeys(headers),
@@ -49,15 +50,15 @@ function runList(scope: Scope, { request, server, includesDisabled }: ReturnType
     : listToolsOfMcpServer(scope, { request, server, includesDisabled });
 }
 
-/** A list with failures names them only when it has no tool. */
+/** A list of tools. It is an error only when no server was asked, or when it is empty after a failure. */
 function renderList(listing: McpToolListing): HttpAnswer {
-  const failed = [...listing.outcomes.values()].some(({ status }) => status !== 'ok');
-  const shared = { tools: listing.tools.map(renderToolOfServer), server_outcomes: renderOutcomes(listing) };
   if (listing.outcomes.size === 0)
     return json({ tools: [], error: 'unexpected_error', message: 'The key is not allowed to access any MCP server.' });
-  if (listing.tools.length === 0 && failed)
-    return json({ ...shared, error: 'partial_failure', message: 'No MCP server listed tools. See server_outcomes.' });
-  return json({ ...shared, error: null, message: LISTED });
+  const hasFailure = [...listing.outcomes.values()].some(({ status }) => status !== 'ok');
+  const body = { tools: listing.tools.map(renderToolOfServer), server_outcomes: renderOutcomes(listing) };
+  if (listing.tools.length === 0 && hasFailure)
+    return json({ ...body, error: 'partial_failure', message: 'No MCP server listed tools. See server_outcomes.' });
+  return json({ ...body, error: null, message: LISTED });
 }
 
 const readCall = members({ server_id: bodyText, name: bodyText, arguments: orNull(object) });
@@ -110,6 +111,7 @@ const parseHealth = (request: HttpRequest) => ({
   request: requestFor(request, { kind: 'all' }),
 });
 
+/** Facts of the rows that test a server which is not stored. */
 const TESTED = {
   ...MANAGEMENT_CHANGE,
   ...FORM,

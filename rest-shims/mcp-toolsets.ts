@@ -17,7 +17,7 @@ import {
   requiredText,
   text,
 } from './helpers/http/body-fields.ts';
-import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
+import { emptyAnswer, type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
 import { MANAGEMENT_CHANGE, MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 import { described, objectSchema } from './helpers/http/schema.ts';
 
@@ -113,9 +113,6 @@ export const mcpToolsetRoutes: readonly RouteRow[] = [
     statuses: [202, 401, 403, 404],
     parse: idIn,
     run: deleteMcpToolset,
-    render: () => ({
-      status: SUCCESS.accepted,
-      body: { kind: 'bytes', bytes: new Uint8Array(), contentType: 'text/plain' },
-    }),
+    render: () => emptyAnswer(SUCCESS.accepted),
   }),
 ];

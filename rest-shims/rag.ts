@@ -21,7 +21,7 @@ const draftOf = (fields: JsonObject, file: SentFile | null): IngestDraft => ({
   options: isJsonObject(fields['ingest_options']) ? fields['ingest_options'] : null,
 });
 
-/** A form has the file as the part `file`, and the JSON body as the part `request`. Throws InvalidInput. */
+/** Reads JSON, or a form with the file as the part `file` and the JSON as the part `request`. Throws InvalidInput. */
 function parseIngest(request: HttpRequest): IngestDraft {
   if (!isMultipart(request)) {
     const fields = parseObject(request.body);
@@ -51,6 +51,9 @@ function fileIn(value: unknown): SentFile | null {
 const renderIngested = ({ id, status, vectorStoreId, fileId, error }: Ingested): HttpAnswer =>
   json({ id, status, vector_store_id: vectorStoreId, file_id: fileId, ...(error === null ? {} : { error }) });
 
+/** Results of the search and of the reranking of a query. */
+type QueryResults = Parameters<typeof withResults>[1];
+
 /** Members of a query that the model does not get. */
 const OWN_MEMBERS = new Set(['retrieval_config', 'rerank']);
 
@@ -61,7 +64,8 @@ async function query(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const chatFields = Object.fromEntries(Object.entries(fields).filter(([name]) => !OWN_MEMBERS.has(name)));
   const body = Buffer.from(JSON.stringify(chatFields));
   const format = openAiFormat(CHAT_COMPLETIONS);
-  let found: Parameters<typeof withResults>[1] | null = null;
+  /** Results of the search, after the call of the model; null when it failed. */
+  let found: QueryResults | null = null;
   const ragFormat: CallFormat = {
     ...format,
     async call(callScope, chat) {
@@ -75,7 +79,7 @@ async function query(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
 }
 
 /** The answer with the results in its messages. A stream is unchanged. */
-function answerWith(answer: HttpAnswer, found: Parameters<typeof withResults>[1]): HttpAnswer {
+function answerWith(answer: HttpAnswer, found: QueryResults): HttpAnswer {
   if (answer.body.kind !== 'bytes') return answer;
   const { bytes, contentType } = answer.body;
   const value = withResults(JSON.parse(new TextDecoder().decode(bytes)) as unknown, found);

@@ -33,6 +33,7 @@ const parseStoreCall = (request: HttpRequest) => ({
 type Run = typeof readProviderStore;
 type StoreAction = Parameters<Run>[1]['action'];
 
+/** Handles a request about one store: runs the operation, and relays the answer of the provider. */
 const handled =
   (run: Run, action: StoreAction): RouteRow['handle'] =>
   async (request: HttpRequest, scope: Scope): Promise<HttpAnswer> => {

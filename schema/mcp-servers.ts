@@ -11,6 +11,7 @@ import {
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { mcpServerOf } from '../src/domain/mcp-servers/mcp-server-of.ts';
 import type { McpServerDefinition } from '../src/domain/mcp-servers/mcp-server.ts';
+import { labelOf } from '../src/domain/mcp/tool-names.ts';
 import { isPublic } from '../src/domain/mcp-servers/shown-params.ts';
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
@@ -94,10 +95,10 @@ builder.node(McpServerType, {
       resolve: (one) => mcpServerOf(one).allowsAllKeys,
     }),
     isPublic: t.boolean({ description: 'Whether everyone may see the server.', resolve: isPublic }),
-    approval: t.field({ type: ApprovalType, description: 'State of the review.', resolve: approvalOf }),
+    approval: t.field({ type: ApprovalType, description: 'State of its review.', resolve: approvalOf }),
     params: t.field({
       type: 'JSON',
-      description: `${PARAMS} Secrets are \`REDACTED\`. Callers other than administrators see a part.`,
+      description: `${PARAMS} Secrets are \`REDACTED\`. Callers who are not administrators see some of them.`,
       resolve: ({ params }) => params,
     }),
     isFromConfig: t.exposeBoolean('isFromConfig', {
@@ -123,7 +124,7 @@ const FilterType = builder.inputType('McpServerFilter', {
   fields: (t) => ({
     name: t.string({ description: 'Text that the name or the alias contains; letter case is ignored.' }),
     transport: t.field({ type: TransportType, description: 'Exact transport.' }),
-    accessGroup: t.string({ description: 'A group of the server.' }),
+    accessGroup: t.string({ description: 'Exact name of a group of the server.' }),
     isFromConfig: t.boolean({ description: 'Exact `isFromConfig`.' }),
   }),
 });
@@ -136,13 +137,8 @@ const OrderType = valueOrder('McpServer', 'MCP servers', {
   },
 });
 
-const prefixOf = (one: McpServerDefinition): string => {
-  const { alias, name, id } = mcpServerOf(one);
-  return alias ?? name ?? id;
-};
-
 const ORDER_VALUES = {
-  name: prefixOf,
+  name: (row: McpServerDefinition) => labelOf(mcpServerOf(row)),
   created_at: (row: McpServerDefinition) => row.createdAt?.getTime() ?? 0,
 };
 
@@ -167,7 +163,7 @@ builder.queryField('mcpServers', (t) =>
       complexity: pageCost,
       args: {
         filter: t.arg({ type: FilterType, description: 'All servers when absent.' }),
-        orderBy: t.arg({ type: OrderType, description: 'The configuration file first when absent.' }),
+        orderBy: t.arg({ type: OrderType, description: 'Servers of the configuration file first when absent.' }),
       },
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
         const found = (await listMcpServers(scope, undefined)).filter((row) => matches(row, filter));

@@ -37,7 +37,7 @@ const ToolType = builder.objectRef<ListedTool>('McpTool').implement({
     inputSchema: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'JSON Schema of its arguments.',
+      description: 'JSON Schema of its arguments; null when the server gives none.',
       resolve: ({ tool }) => tool['inputSchema'] ?? null,
     }),
     outputSchema: t.field({
@@ -51,9 +51,9 @@ const ToolType = builder.objectRef<ListedTool>('McpTool').implement({
 
 const STATUS_DESCRIPTIONS: Readonly<Record<McpOutcome['status'], string>> = {
   ok: 'The server answered with its tools.',
-  auth_required: 'The server asked for a credential, or refused the one that it got.',
+  auth_required: 'The server requires a credential, or refused that of the request.',
   forbidden: 'The server refused the caller.',
-  rate_limited: 'The server answered that it got too many requests.',
+  rate_limited: 'A rate limit of the server, or of the gateway, is reached.',
   timeout: 'The server did not answer within the deadline.',
   unreachable: 'The gateway could not connect to the server.',
   upstream_error: 'The server answered with an error.',
@@ -78,7 +78,7 @@ const OutcomeType = builder.objectRef<ServerOutcome>('McpServerOutcome').impleme
     serverId: t.exposeString('id', { description: 'Local id of the MCP server.' }),
     status: t.field({
       type: StatusType,
-      description: 'Whether it answered, or why not.',
+      description: 'Whether the server answered, or why it did not.',
       resolve: ({ outcome }) => outcome.status,
     }),
     toolCount: t.int({
@@ -126,7 +126,7 @@ builder.queryField('mcpTools', (t) =>
     type: ListType,
     nullable: true,
     description:
-      'Tools of MCP servers that the caller may use. Asks the servers, which takes up to 30 seconds: a server that does not answer has an outcome and no tools.',
+      'Tools of MCP servers that the caller may use. Asks all servers, for at most 30 seconds. A server that does not answer has an outcome and no tools.',
     complexity: { field: CALL_COST, multiplier: 1 },
     args: {
       servers: t.arg.stringList({

@@ -121,7 +121,10 @@ builder.queryField('vectorStores', (t) =>
       complexity: pageCost,
       args: {
         filter: t.arg({ type: VectorStoreFilterType, description: 'All vector stores when absent.' }),
-        orderBy: t.arg({ type: VectorStoreOrderType, description: 'The order of registration when absent.' }),
+        orderBy: t.arg({
+          type: VectorStoreOrderType,
+          description: 'Stores of the configuration file first when absent.',
+        }),
       },
       resolve: (_root, { filter, orderBy, ...args }, { scope }) => {
         const found = listVectorStores(scope, undefined).filter((row) => matches(row, filter));

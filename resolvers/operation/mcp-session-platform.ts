@@ -13,6 +13,6 @@ export interface McpEndpointSettings {
   readonly publicUrl: string | null;
   /** Origins whose pages may send requests; `*` allows all. Requests of other origins are refused. */
   readonly origins: readonly string[];
-  /** Logs an unexpected failure of a message. Its answer has begun, so that it has no status of a failure. */
+  /** Logs an unexpected failure of a message. Its answer has begun, so that its status cannot show the failure. */
   readonly messageFailed: (error: unknown) => void;
 }

@@ -12,7 +12,7 @@ import { requestHeaders } from '../../src/domain/pass-through/headers.ts';
 import { FORWARDED_PROVIDERS } from '../../src/domain/pass-through/providers.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { SystemCaller } from '../../src/domain/system-caller.ts';
-import { STORE_ACTIONS, STORE_PROVIDERS, storeBase } from '../../src/domain/vector-stores/store-action.ts';
+import { STORE_CALL_TYPES, STORE_PROVIDERS, storeBase } from '../../src/domain/vector-stores/store-action.ts';
 import type { VectorStore } from '../../src/domain/vector-stores/vector-store.ts';
 import type { GatewayCall } from '../../src/gateway/gateway.ts';
 import { callerOf } from './operation.ts';
@@ -79,7 +79,7 @@ function ofCredential({ platform }: StoreScope, store: VectorStore | null): Json
 
 /** One call about a store. */
 export interface StoreCall extends Pick<Forwarded, 'callId' | 'parent' | 'labels' | 'userAgent'> {
-  readonly action: keyof typeof STORE_ACTIONS;
+  readonly action: keyof typeof STORE_CALL_TYPES;
   readonly method: HttpMethod;
   /** Segments of the path below the base address, not encoded. */
   readonly path: readonly string[];
@@ -115,7 +115,7 @@ export function sendToStore(scope: StoreScope, target: StoreTarget, call: StoreC
       timeoutSeconds: scope.platform.passThrough.timeoutSeconds,
       answerLimit: MAX_ANSWER_BYTES,
       operation: 'vector_store',
-      callType: STORE_ACTIONS[action].callType,
+      callType: STORE_CALL_TYPES[action],
       model: 'unknown',
       provider: target.provider,
       deploymentId: target.storeId,

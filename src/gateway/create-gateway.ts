@@ -272,7 +272,16 @@ export function createGateway(
 
   const guards = createGuards(options);
   const guardOf = createGuardOf(guards, () => deployments.current());
-  const routers = createAutoRouting({ ...options, routeOf, retrying, send, callModel, forRequest, requiredParams, budgets });
+  const routers = createAutoRouting({
+    ...options,
+    routeOf,
+    retrying,
+    send,
+    callModel,
+    forRequest,
+    requiredParams,
+    budgets,
+  });
 
   /** See `Gateway.call`. */
   async function callModel(caller: Caller, received: ModelRequest, signal: AbortSignal): Promise<GatewayCall> {

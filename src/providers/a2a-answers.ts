@@ -8,7 +8,7 @@ import { parseJson } from '../wire/json/fields.ts';
 import { createEventBuffer, dataOf, endOfEvent } from '../wire/sse/events.ts';
 import type { UsageReader } from './forwarded-readers.ts';
 
-/** Maximum bytes of a whole answer or of one event. All bytes of a larger one, and after it, count as text. */
+/** Maximum bytes of a whole answer, or of one event. All bytes of a larger one, and after it, count as text. */
 const MAX_PARSED_BYTES = 4 * 1024 * 1024;
 
 /** Content types of the protocol. */
@@ -26,9 +26,10 @@ function faultOf({ location, 'content-type': type }: Readonly<Record<string, str
  */
 export function a2aReader({ fields }: Forwarded, headers: Readonly<Record<string, string>>): UsageReader {
   const isEvents = /^\s*text\/event-stream/i.test(headers['content-type'] ?? '');
-  const buffer = isEvents ? createEventBuffer(MAX_PARSED_BYTES) : null;
-  let gathered: GatheredBytes | null = isEvents ? null : new GatheredBytes();
-  let isReadable = true;
+  const buffer = createEventBuffer(MAX_PARSED_BYTES);
+  let gathered = new GatheredBytes();
+  /** Whether nothing exceeds the limit so far. */
+  let isParsed = true;
   let events = 0;
   let textBytes = 0;
   let failure: Outcome['failure'] = faultOf(headers);
@@ -52,20 +53,26 @@ export function a2aReader({ fields }: Forwarded, headers: Readonly<Record<string
     }
   }
 
+  /** Ends the parsing after `size` bytes. The answer is still forwarded. */
+  function endParsing(size: number): void {
+    isParsed = false;
+    textBytes += size;
+  }
+
   function addEvents(bytes: Uint8Array): void {
-    if (buffer === null) return;
-    if (!isReadable) {
-      textBytes += bytes.length;
-      return;
-    }
     try {
       readEvents(buffer.add(bytes));
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      // An event above the limit ends only the reading. The answer is still forwarded.
-      isReadable = false;
-      textBytes += MAX_PARSED_BYTES;
+      endParsing(MAX_PARSED_BYTES);
     }
+  }
+
+  function addWhole(bytes: Uint8Array): void {
+    gathered.add(bytes);
+    if (gathered.size <= MAX_PARSED_BYTES) return;
+    endParsing(gathered.size);
+    gathered = new GatheredBytes();
   }
 
   return {
@@ -73,19 +80,15 @@ export function a2aReader({ fields }: Forwarded, headers: Readonly<Record<string
       return events;
     },
     add(bytes) {
-      addEvents(bytes);
-      if (isEvents) return;
-      if (gathered === null) textBytes += bytes.length;
-      gathered?.add(bytes);
-      if (gathered === null || gathered.size <= MAX_PARSED_BYTES) return;
-      textBytes += gathered.size;
-      gathered = null;
+      if (!isParsed) textBytes += bytes.length;
+      else if (isEvents) addEvents(bytes);
+      else addWhole(bytes);
     },
     end() {
-      if (buffer !== null && isReadable) readEvents(buffer.rest());
-      const bytes = gathered?.take() ?? null;
-      gathered = null;
-      if (bytes !== null) read(parseJson(bytes));
+      if (!isParsed) return;
+      isParsed = false;
+      if (isEvents) readEvents(buffer.rest());
+      else read(parseJson(gathered.take()));
     },
     outcome: () => ({
       ...EMPTY_OUTCOME,

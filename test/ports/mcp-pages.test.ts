@@ -16,8 +16,8 @@ interface RpcRequest {
   readonly params?: { readonly cursor?: string; readonly protocolVersion?: string };
 }
 
-/** Pages of one tool each, and the size of each tool's description in characters. */
-const paged = { pages: 3, characters: 1 };
+/** Number of pages, of tools on each page, and of characters of each description. */
+const paged = { pages: 3, tools: 1, characters: 1 };
 let asked = 0;
 
 function resultOf({ method, params }: RpcRequest): unknown {
@@ -27,8 +27,14 @@ function resultOf({ method, params }: RpcRequest): unknown {
   }
   asked += 1;
   const page = Number(params?.cursor ?? 0);
-  const tool = { name: `tool${page}`, description: 'x'.repeat(paged.characters), inputSchema: { type: 'object' } };
-  return { tools: [tool], ...(page + 1 < paged.pages ? { nextCursor: String(page + 1) } : {}) };
+  const description = 'x'.repeat(paged.characters);
+  const inputSchema = { type: 'object' };
+  const tools = Array.from({ length: paged.tools }, (_, at) => ({
+    name: `tool${page * paged.tools + at}`,
+    description,
+    inputSchema,
+  }));
+  return { tools, ...(page + 1 < paged.pages ? { nextCursor: String(page + 1) } : {}) };
 }
 
 const server = createServer((request, response) => {
@@ -61,8 +67,15 @@ it('a list has the tools of all pages', async () => {
 });
 
 it('pages that have more than the limit of a message together are refused', async () => {
-  Object.assign(paged, { pages: 60, characters: 6 * 1024 * 1024 });
+  Object.assign(paged, { pages: 60, tools: 1, characters: 6 * 1024 * 1024 });
   asked = 0;
   await expect(listed()).rejects.toThrow(UpstreamFailed);
   expect(asked).toBe(3);
+});
+
+it('a list has at most 5,000 tools, also on one page', async () => {
+  Object.assign(paged, { pages: 1, tools: 5_000, characters: 1 });
+  expect(await listed()).toHaveLength(5_000);
+  Object.assign(paged, { tools: 5_001 });
+  await expect(listed()).rejects.toThrow('lists more than 5000 tools');
 });

@@ -72,11 +72,11 @@ const DEFAULTS = {
   review_notes: NO_TEXT,
 };
 
-/** Whether everyone may see a server, as the member `mcp_info` has it. */
-const publicity = { is_public: false, is_public_explicit: false };
+/** Members of `mcp_info` of a server that is not public. */
+const NOT_PUBLIC = { is_public: false, is_public_explicit: false };
 
 /** `mcp_info` of an answer. It is null only in the view of a key without a user. */
-const infoOf = (info: unknown): object | null => (info === null ? null : { ...publicity, ...jsonObjectOf(info) });
+const infoOf = (info: unknown): object | null => (info === null ? null : { ...NOT_PUBLIC, ...jsonObjectOf(info) });
 
 /** A server in the form of the reference. Secrets are redacted already. */
 export const renderMcpServer = (one: McpServerDefinition) => ({

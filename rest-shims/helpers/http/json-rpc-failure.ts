@@ -1,4 +1,4 @@
-import { InvalidRpc, RPC_CODES, type RpcId } from '../../../src/domain/a2a-agents/json-rpc.ts';
+import { InvalidRpc, type RpcId } from '../../../src/domain/a2a-agents/json-rpc.ts';
 import {
   DomainError,
   type ErrorCode,
@@ -9,6 +9,7 @@ import {
   Unauthenticated,
   Unsupported,
 } from '../../../src/domain/errors.ts';
+import { RPC_CODES } from '../../../src/domain/json-rpc-codes.ts';
 
 /** Text of an error without a public message. */
 const INTERNAL_RPC_MESSAGE = 'Internal error';

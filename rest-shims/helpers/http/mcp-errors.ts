@@ -7,17 +7,18 @@ import {
   TooLarge,
   Unauthenticated,
 } from '../../../src/domain/errors.ts';
+import { RPC_CODES } from '../../../src/domain/json-rpc-codes.ts';
 import { McpChallenge } from '../../../src/domain/mcp/admission.ts';
-import { type McpFault, McpProtocolError, RPC_CODES } from '../../../src/domain/mcp/protocol.ts';
+import { type McpFault, McpProtocolError } from '../../../src/domain/mcp/protocol.ts';
 import { errorMessage } from '../../../src/wire/mcp/messages.ts';
 import { INTERNAL_MESSAGE, proxyError } from './dialect-errors.ts';
 
 /** Error codes of requests that break the protocol. */
 const CODES: Record<McpFault, number> = {
-  parse: RPC_CODES.parse,
-  request: RPC_CODES.request,
-  accept: RPC_CODES.request,
-  media_type: RPC_CODES.request,
+  parse: RPC_CODES.parseError,
+  request: RPC_CODES.invalidRequest,
+  accept: RPC_CODES.invalidRequest,
+  media_type: RPC_CODES.invalidRequest,
 };
 
 /** Path of the documents about protected resources (RFC 9728). */
@@ -29,7 +30,7 @@ export function mcpErrorBody(status: number, error: DomainError | null): object 
   if (error === null) return { detail: INTERNAL_MESSAGE };
   const { message } = error;
   if (error instanceof McpProtocolError) return errorMessage(null, { code: CODES[error.fault], message });
-  if (error instanceof TooLarge) return errorMessage(null, { code: RPC_CODES.request, message });
+  if (error instanceof TooLarge) return errorMessage(null, { code: RPC_CODES.invalidRequest, message });
   if (error instanceof McpChallenge)
     return { detail: error.isForGateway ? { error: 'authentication_required', message } : message };
   // The prefix of the message is that of the proxy surface.
@@ -45,6 +46,7 @@ function sessionError(error: DomainError): object | null {
   return error instanceof NotFound && error.kind === 'mcp_session' ? { error: 'Not Found', details } : null;
 }
 
+/** Whether the detail of a failure is an object with the member `error`. */
 const hasErrorMember = (error: DomainError): boolean =>
   error instanceof InvalidInput || (error instanceof Forbidden && error.right === 'mcp_server');
 

@@ -53,6 +53,12 @@ export function json(value: unknown, headers?: Readonly<Record<string, string>>)
   return headers ? { headers, body: { kind: 'json', value } } : { body: { kind: 'json', value } };
 }
 
+/** An answer without a body. */
+export const emptyAnswer = (status: number): HttpAnswer => ({
+  status,
+  body: { kind: 'bytes', bytes: new Uint8Array(), contentType: 'text/plain' },
+});
+
 /** Facts of a route row: everything except its handler. */
 export interface RouteFacts {
   /** Noun, dot, and a name of the route within the noun, such as `keys.list`; unique. */

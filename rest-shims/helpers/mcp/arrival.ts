@@ -10,13 +10,14 @@ import type { HttpRequest } from '../http/route.ts';
 const SESSION_HEADER = 'mcp-session-id';
 const VERSION_HEADER = 'mcp-protocol-version';
 
+/** The first value of a header; null without one. */
 const textOf = (value: string | string[] | undefined): string | null =>
   (Array.isArray(value) ? value[0] : value) ?? null;
 
 const namesIn = (list: string): readonly string[] =>
   list.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
 
-/** Host of a request, with a port. Other characters could leave the quotes of a header. */
+/** Host and port of a request. Other characters could end the quoted text of a header. */
 const HOST = /^[\w.:[\]-]+$/;
 
 /** Address that the client used, without a trailing slash. */
@@ -37,7 +38,7 @@ function targetOf({ params, headers }: HttpRequest): McpTarget {
   return names.length === 0 ? { kind: 'all' } : { kind: 'servers', names };
 }
 
-/** Path of the endpoint for the document about it. */
+/** Path of the endpoint whose document a challenge names. */
 const resourcePathOf = ({ params: { servers }, path }: HttpRequest): string =>
   servers === undefined ? '/mcp' : path.replace(/\/$/, '');
 

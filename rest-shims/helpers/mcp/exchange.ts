@@ -1,7 +1,8 @@
 import { openMcpSession, type McpExchange } from '../../../resolvers/mcp-protocol.ts';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
 import { jsonObjectOf, type JsonObject } from '../../../src/domain/json-object.ts';
-import { allowsBatches, McpProtocolError, negotiatedVersion, RPC_CODES } from '../../../src/domain/mcp/protocol.ts';
+import { RPC_CODES } from '../../../src/domain/json-rpc-codes.ts';
+import { allowsBatches, McpProtocolError, negotiatedVersion } from '../../../src/domain/mcp/protocol.ts';
 import { prefixOf } from '../../../src/domain/mcp/tool-names.ts';
 import type { McpMessageId, McpSession } from '../../../src/domain/mcp-sessions/session.ts';
 import {
@@ -67,7 +68,7 @@ function receive(session: McpSession | null, message: McpMessage): void {
 function answerInitialize(scope: Scope, exchange: McpExchange, { id, params }: McpRequestMessage): HttpAnswer {
   const { protocolVersion, clientInfo } = params;
   if (typeof protocolVersion !== 'string')
-    return eventsAnswer([errorMessage(id, { code: RPC_CODES.params, message: 'Invalid request parameters' })], null);
+    return eventsAnswer([errorMessage(id, { code: RPC_CODES.invalidParams, message: 'Invalid request parameters' })], null);
   const { name, version } = jsonObjectOf(clientInfo);
   const client = { name: shortText(name), version: shortText(version) };
   const session = openMcpSession(scope, { exchange, client });
@@ -161,7 +162,7 @@ async function answerTo(
     if (isUnexpected(error)) scope.platform.mcpEndpoint.messageFailed(error);
     return errorMessage(id, rpcErrorOf(error));
   } finally {
-    session?.finish(id, running);
+    session?.finish(running);
   }
 }
 

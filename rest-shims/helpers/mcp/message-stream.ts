@@ -2,7 +2,7 @@ import type { ByteSink, ByteStream } from '../../../src/domain/bytes.ts';
 
 /** Writes events, one after another. */
 export interface MessageWriter {
-  /** Resolves when the event is written. It waits while the client reads slowly. */
+  /** Resolves when the event is written, which waits for a slow client. One event is sent at a time. */
   send(bytes: Uint8Array): Promise<void>;
   /** Aborts when the client disconnects, or when the process ends the stream. */
   readonly signal: AbortSignal;
@@ -73,9 +73,10 @@ export class MessageStream implements ByteStream, MessageWriter {
     written();
   }
 
-  #end(tell: (sink: ByteSink) => void): void {
+  /** Closes the stream, and calls `done` or `fail` of its sink. */
+  #end(finish: (sink: ByteSink) => void): void {
     const sink = this.#sink;
-    if (this.#close() && sink !== null) tell(sink);
+    if (this.#close() && sink !== null) finish(sink);
   }
 
   /** Returns false if the stream is closed already. */

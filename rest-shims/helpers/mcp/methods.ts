@@ -3,9 +3,9 @@ import type { McpExchange } from '../../../resolvers/mcp-protocol.ts';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
 import { DomainError, Forbidden } from '../../../src/domain/errors.ts';
 import { isJsonObject, type JsonObject } from '../../../src/domain/json-object.ts';
+import { RPC_CODES } from '../../../src/domain/json-rpc-codes.ts';
 import type { McpToolListing } from '../../../src/domain/mcp/mcp-request.ts';
 import type { McpToolResult } from '../../../src/domain/mcp/mcp-upstream.ts';
-import { RPC_CODES } from '../../../src/domain/mcp/protocol.ts';
 import type { RpcError } from '../../../src/wire/mcp/messages.ts';
 import { listMetaOf, prefixedTool } from '../answers/mcp-tools.ts';
 import { INTERNAL_MESSAGE } from '../http/dialect-errors.ts';
@@ -68,7 +68,7 @@ async function callTool({ scope, exchange: { request, refusal }, params }: Metho
   }
 }
 
-const invalidParams = (): RpcFailure => new RpcFailure(RPC_CODES.params, 'Invalid request parameters');
+const invalidParams = (): RpcFailure => new RpcFailure(RPC_CODES.invalidParams, 'Invalid request parameters');
 
 /** A text member of params. Throws RpcFailure. */
 function textIn(params: JsonObject, name: string): string {
@@ -88,7 +88,7 @@ const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   [
     'prompts/get',
     ({ params }) => {
-      throw new RpcFailure(RPC_CODES.params, `Unknown prompt: ${textIn(params, 'name')}`);
+      throw new RpcFailure(RPC_CODES.invalidParams, `Unknown prompt: ${textIn(params, 'name')}`);
     },
   ],
   [
@@ -105,14 +105,14 @@ const RESOURCE_NOT_FOUND = -32_002;
 /** Answers a request. Rejects with an error of `rpcErrorOf`. */
 export async function runMethod(name: string, call: MethodCall): Promise<JsonObject> {
   const method = METHODS.get(name);
-  if (method === undefined) throw new RpcFailure(RPC_CODES.method, 'Method not found');
+  if (method === undefined) throw new RpcFailure(RPC_CODES.unknownMethod, 'Method not found');
   return await method(call);
 }
 
 /** A failure as an error of JSON-RPC. The message of an unexpected failure is general. */
 export function rpcErrorOf(error: unknown): RpcError {
   if (error instanceof RpcFailure) return { code: error.code, message: error.message };
-  if (error instanceof Forbidden) return { code: RPC_CODES.request, message: error.message };
+  if (error instanceof Forbidden) return { code: RPC_CODES.invalidRequest, message: error.message };
   if (error instanceof DomainError) return { code: RPC_CODES.internal, message: error.message };
   return { code: RPC_CODES.internal, message: INTERNAL_MESSAGE };
 }

@@ -1,7 +1,7 @@
 import type { Authored } from '../row-store.ts';
 import type { A2aAgent, AgentPatch } from './agent.ts';
 
-/** All agents: those of the configuration file, and the stored ones, which every process serves. */
+/** Agents of the configuration file, and stored agents, which every process serves. */
 export interface A2aAgents {
   /** Agents as last read, those of the file first. */
   list(): readonly A2aAgent[];

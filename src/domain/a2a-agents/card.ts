@@ -1,16 +1,15 @@
 import { InvalidInput } from '../errors.ts';
 import { isJsonObject, type JsonObject, jsonObjectOf } from '../json-object.ts';
 import { targetFault } from '../pass-through/endpoint.ts';
-import { VERSION } from '../version.ts';
 import type { A2aAgent } from './agent.ts';
 
 /** Versions of the protocol whose shapes are served. */
 export type A2aVersion = '0.3' | '1.0';
 
-/** Version of a card without `protocolVersion` that is stored over the API. */
+/** Version of a stored card that names none. */
 const DEFAULT_VERSION: A2aVersion = '1.0';
 const JSON_RPC = 'JSONRPC';
-const SCHEME = 'LiteLLMKey';
+const SECURITY_SCHEME = 'LiteLLMKey';
 
 const CHAT_SKILL = {
   id: 'chat',
@@ -20,7 +19,7 @@ const CHAT_SKILL = {
 };
 const TEXT_MODES = ['text'];
 
-/** Members of a card that name addresses of the agent, or that are invalid after a change of the card. */
+/** Members of a card that name other addresses of the agent, and signatures, which do not fit a changed card. */
 const WITHHELD = new Set(['additionalInterfaces', 'signatures', 'preferredTransport']);
 
 const nonEmptyList = (value: unknown): readonly unknown[] | null =>
@@ -48,7 +47,7 @@ export function cardVersion(card: JsonObject): A2aVersion | null {
   return (found as A2aVersion | undefined) ?? null;
 }
 
-/** The card that is stored for a card of a request. Throws InvalidInput. */
+/** The form in which the card of a request is stored: checked, and completed by defaults. Throws InvalidInput. */
 export function normalisedCard(card: JsonObject, agentName: string): JsonObject {
   const stated = card['protocolVersion'] ?? interfaceOf(card)?.['protocolVersion'];
   const version = cardVersion(card);
@@ -73,16 +72,16 @@ export function normalisedCard(card: JsonObject, agentName: string): JsonObject 
   };
 }
 
-/** Path below which an agent is served. */
-const servedUrl = (base: string, asked: string): string => `${base}/a2a/${encodeURIComponent(asked)}`;
+/** Address at which the gateway serves an agent. */
+const servedUrl = (base: string, idOrName: string): string => `${base}/a2a/${encodeURIComponent(idOrName)}`;
 
 /** Members of a card that describe access through the gateway. */
 function gatewayMembers(card: JsonObject, url: string, base: string): JsonObject {
   const protocolVersion = cardVersion(card) ?? DEFAULT_VERSION;
   return {
     provider: isJsonObject(card['provider']) ? card['provider'] : { url: base, organization: 'Lensgate' },
-    security: [{ [SCHEME]: [] }],
-    securitySchemes: { [SCHEME]: { type: 'http', scheme: 'bearer', description: 'LiteLLM virtual key' } },
+    security: [{ [SECURITY_SCHEME]: [] }],
+    securitySchemes: { [SECURITY_SCHEME]: { type: 'http', scheme: 'bearer', description: 'LiteLLM virtual key' } },
     supportedInterfaces: [{ url, protocolBinding: JSON_RPC, protocolVersion }],
   };
 }
@@ -92,21 +91,15 @@ export const shownCard = ({ card, id, isFromConfig }: A2aAgent, base: string): J
   isFromConfig ? card : { ...card, ...gatewayMembers(card, servedUrl(base, id), base) };
 
 /**
- * The card as clients get it: every address is that of the gateway. `asked` is the id or name by which the client calls
- * the agent.
+ * The card as clients get it: every address is that of the gateway. `idOrName` is that by which the client calls the
+ * agent.
  */
-export function servedCard({ card, isFromConfig }: A2aAgent, asked: string, base: string): JsonObject {
-  const url = servedUrl(base, asked);
+export function servedCard({ card, isFromConfig }: A2aAgent, idOrName: string, base: string): JsonObject {
+  const url = servedUrl(base, idOrName);
   if (!isFromConfig) return { ...card, ...gatewayMembers(card, url, base), url };
   const kept = Object.entries(card).filter(([name]) => !WITHHELD.has(name));
   const { supportedInterfaces } = gatewayMembers(card, url, base);
-  return {
-    ...Object.fromEntries(kept),
-    url,
-    // Clients of version 1.0 read the address there only.
-    ...(card['supportedInterfaces'] === undefined && cardVersion(card) !== '1.0' ? {} : { supportedInterfaces }),
-  };
+  // Clients of version 1.0 read the address in the interfaces only.
+  const hasInterfaces = card['supportedInterfaces'] !== undefined || cardVersion(card) === '1.0';
+  return { ...Object.fromEntries(kept), url, ...(hasInterfaces ? { supportedInterfaces } : {}) };
 }
-
-/** Value of the `user-agent` of calls to agents. */
-export const AGENT_CLIENT = `lensgate/${VERSION}`;

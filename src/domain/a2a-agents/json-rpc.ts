@@ -1,17 +1,7 @@
 import { InvalidInput } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json-object.ts';
+import { RPC_CODES } from '../json-rpc-codes.ts';
 import type { A2aVersion } from './card.ts';
-
-/** Error codes of JSON-RPC. */
-export const RPC_CODES = {
-  parseError: -32_700,
-  invalidRequest: -32_600,
-  unknownMethod: -32_601,
-  invalidParams: -32_602,
-  internal: -32_603,
-  /** Server error: an unknown agent, a refusal. */
-  server: -32_000,
-} as const;
 
 export type RpcId = string | number | null;
 
@@ -39,20 +29,24 @@ interface A2aMethod {
   readonly kind: MethodKind;
   /** Names of the method by version of the protocol. */
   readonly names: Readonly<Record<A2aVersion, string>>;
-  /** Members of the parameters that must be a text, by version; absent for none. */
+  /** Member of the parameters that must be a text, by version; absent for none. */
   readonly requires?: Readonly<Record<A2aVersion, string>>;
 }
 
+/** Members with the id of a task, by version. */
 const ID = { '0.3': 'id', '1.0': 'id' } as const;
-const TASK = { '0.3': 'id', '1.0': 'taskId' } as const;
+const TASK_ID = { '0.3': 'taskId', '1.0': 'taskId' } as const;
+const ID_OR_TASK_ID = { '0.3': 'id', '1.0': 'taskId' } as const;
 
-const method = (kind: MethodKind, first: string, second: string, requires?: A2aMethod['requires']): A2aMethod => ({
+/** `oldName` is the name in version 0.3, `newName` that in version 1.0. */
+const method = (kind: MethodKind, oldName: string, newName: string, requires?: A2aMethod['requires']): A2aMethod => ({
   kind,
-  names: { '0.3': first, '1.0': second },
+  names: { '0.3': oldName, '1.0': newName },
   ...(requires === undefined ? {} : { requires }),
 });
 
 const PUSH = 'tasks/pushNotificationConfig';
+const SET_PUSH = `${PUSH}/set`;
 
 const METHODS: readonly A2aMethod[] = [
   method('send', 'message/send', 'SendMessage'),
@@ -61,10 +55,10 @@ const METHODS: readonly A2aMethod[] = [
   method('task', 'tasks/list', 'ListTasks'),
   method('task', 'tasks/cancel', 'CancelTask', ID),
   method('events', 'tasks/resubscribe', 'SubscribeToTask', ID),
-  method('push', `${PUSH}/set`, 'CreateTaskPushNotificationConfig', { '0.3': 'taskId', '1.0': 'taskId' }),
-  method('push', `${PUSH}/get`, 'GetTaskPushNotificationConfig', TASK),
-  method('push', `${PUSH}/list`, 'ListTaskPushNotificationConfigs', TASK),
-  method('push', `${PUSH}/delete`, 'DeleteTaskPushNotificationConfig', TASK),
+  method('push', SET_PUSH, 'CreateTaskPushNotificationConfig', TASK_ID),
+  method('push', `${PUSH}/get`, 'GetTaskPushNotificationConfig', ID_OR_TASK_ID),
+  method('push', `${PUSH}/list`, 'ListTaskPushNotificationConfigs', ID_OR_TASK_ID),
+  method('push', `${PUSH}/delete`, 'DeleteTaskPushNotificationConfig', ID_OR_TASK_ID),
   method('card', 'agent/getAuthenticatedExtendedCard', 'GetExtendedAgentCard'),
 ];
 
@@ -75,8 +69,8 @@ export interface CalledMethod {
 }
 
 const BY_NAME: ReadonlyMap<string, CalledMethod> = new Map(
-  METHODS.flatMap((one) =>
-    (['0.3', '1.0'] as const).map((version) => [one.names[version], { method: one, version }] as const),
+  METHODS.flatMap((listed) =>
+    (['0.3', '1.0'] as const).map((version) => [listed.names[version], { method: listed, version }] as const),
   ),
 );
 
@@ -89,17 +83,18 @@ export const idOf = (message: unknown): RpcId => {
   return isId(id) ? id : null;
 };
 
-/** Names of the members of a message. */
-const MEMBERS: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params']);
+const MESSAGE_MEMBERS: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params']);
 
 /** Reads the envelope of a message. Throws InvalidRpc. */
 export function readMessage(message: unknown): RpcMessage {
   const invalid = (why: string): InvalidRpc => new InvalidRpc(`Invalid Request: ${why}`, RPC_CODES.invalidRequest);
   if (!isJsonObject(message)) throw invalid('the body must be one JSON-RPC object');
   const { jsonrpc, method: name, params, id } = message;
-  // Some agents ignore the letter case of names. They would read another message than the gateway.
-  const unclear = Object.keys(message).find((one) => !MEMBERS.has(one) && MEMBERS.has(one.toLowerCase()));
-  if (unclear !== undefined) throw invalid(`the member ${unclear} must be ${unclear.toLowerCase()}`);
+  // Some agents ignore the letter case of names. They would read other members than the gateway.
+  const misspelled = Object.keys(message).find(
+    (member) => !MESSAGE_MEMBERS.has(member) && MESSAGE_MEMBERS.has(member.toLowerCase()),
+  );
+  if (misspelled !== undefined) throw invalid(`the member ${misspelled} must be ${misspelled.toLowerCase()}`);
   if (jsonrpc !== '2.0') throw invalid("jsonrpc must be '2.0'");
   if (id !== undefined && !isId(id)) throw invalid('id must be a text or a number');
   if (typeof name !== 'string' || name === '') throw invalid('method is required');
@@ -122,9 +117,9 @@ function pushUrlOf(params: JsonObject): unknown {
   return isJsonObject(nested) ? nested['url'] : undefined;
 }
 
-/** Addresses of push notifications that a message asks for. */
-function pushUrls({ method: { kind, names } }: CalledMethod, params: JsonObject): readonly unknown[] {
-  if (kind === 'push') return names['0.3'].endsWith('/set') ? [pushUrlOf(params)] : [];
+/** Addresses at which a message requests push notifications. */
+function pushUrlsIn({ method: { kind, names } }: CalledMethod, params: JsonObject): readonly unknown[] {
+  if (kind === 'push') return names['0.3'] === SET_PUSH ? [pushUrlOf(params)] : [];
   const configuration = params['configuration'];
   if (!isJsonObject(configuration)) return [];
   const config = configuration['pushNotificationConfig'] ?? configuration['taskPushNotificationConfig'];
@@ -141,9 +136,9 @@ export function assertParams(called: CalledMethod, params: JsonObject): void {
     if (!isText(message['messageId'])) throw invalid('message.messageId is required');
     if (!Array.isArray(message['parts'])) throw invalid('message.parts must be a list');
   }
-  const name = requires?.[called.version];
-  if (name !== undefined && !isText(params[name])) throw invalid(`${name} is required`);
-  for (const url of pushUrls(called, params)) {
+  const required = requires?.[called.version];
+  if (required !== undefined && !isText(params[required])) throw invalid(`${required} is required`);
+  for (const url of pushUrlsIn(called, params)) {
     const isHttps = typeof url === 'string' && URL.parse(url)?.protocol === 'https:';
     if (!isHttps) throw invalid('the url of a push notification must begin with https://');
   }

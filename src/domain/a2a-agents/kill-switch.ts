@@ -9,7 +9,7 @@ export const KILL_SWITCH_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as 
 const textOf = (value: unknown): string | null =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
 
-/** The texts of a map. */
+/** The values of a map that can be sent, as texts; empty for a value that is no map. */
 export const textsIn = (value: unknown): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(isJsonObject(value) ? value : {}).flatMap(([name, member]) => {

@@ -3,14 +3,15 @@ import { isJsonObject, type JsonObject } from '../json-object.ts';
 import { type Usd, usdFrom } from '../money.ts';
 import { headersFault, mayCarryKey } from '../pass-through/headers.ts';
 import { Secret } from '../secret.ts';
+import { VERSION } from '../version.ts';
 import type { A2aAgent } from './agent.ts';
-import { AGENT_CLIENT } from './card.ts';
 import { numberIn } from './numbers.ts';
 
 type SentHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Headers of the A2A protocol that every agent gets. */
-const OF_PROTOCOL = ['a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'last-event-id'] as const;
+const PROTOCOL_HEADERS = new Set(['a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'last-event-id']);
+/** Start of the names of headers for one agent, before its id or name. */
 const PREFIX = 'x-a2a-';
 /** Headers that no client can set for an agent: those of the body, the connection and the gateway. */
 const WITHHELD = /^(content-.*|accept-encoding|host|cookie|x-litellm-.*)$/;
@@ -49,13 +50,14 @@ export function agentHeaders(
     const text = textOf(value);
     if (text === null) continue;
     const prefix = prefixes.find((one) => name.startsWith(one) && name.length > one.length);
+    const isForwarded = PROTOCOL_HEADERS.has(name) || (extra.has(name) && !mayCarryKey(name));
     if (prefix !== undefined) add(name.slice(prefix.length), text);
-    else if (OF_PROTOCOL.some((one) => one === name) || (extra.has(name) && !mayCarryKey(name))) add(name, text);
+    else if (isForwarded) add(name, text);
   }
   const facts = {
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
-    'user-agent': AGENT_CLIENT,
+    'user-agent': `lensgate/${VERSION}`,
     'x-litellm-trace-id': traceId,
     'x-litellm-agent-id': agent.id,
     'x-litellm-user-id': caller.userId,
@@ -70,12 +72,12 @@ export function agentHeaders(
 /** Credential headers of an agent: its static headers, and its `api_key` where no static header is `Authorization`. */
 export function agentCredentials({ staticHeaders, params }: A2aAgent): Readonly<Record<string, Secret>> {
   const { api_key: key } = params;
-  const hasOwn = Object.keys(staticHeaders).some((name) => name.toLowerCase() === 'authorization');
-  if (hasOwn || typeof key !== 'string' || key === '') return staticHeaders;
+  const hasAuthorization = Object.keys(staticHeaders).some((name) => name.toLowerCase() === 'authorization');
+  if (hasAuthorization || typeof key !== 'string' || key === '') return staticHeaders;
   return { ...staticHeaders, authorization: new Secret(`Bearer ${key}`) };
 }
 
-/** Prices of calls of an agent. */
+/** Price of calls of an agent: of each query, or of each token. */
 export type AgentPrice =
   | { readonly kind: 'query'; readonly cost: Usd }
   | { readonly kind: 'tokens'; readonly prices: JsonObject }
@@ -118,6 +120,5 @@ const MAX_TIMEOUT_SECONDS = 86_400;
 /** Seconds to wait for the head of an answer; null for the default. */
 export function agentTimeout({ params }: A2aAgent): number | null {
   const timeout = numberIn(params, 'timeout');
-  const isValid = timeout !== null && timeout > 0 && timeout <= MAX_TIMEOUT_SECONDS;
-  return isValid ? timeout : null;
+  return timeout !== null && timeout > 0 && timeout <= MAX_TIMEOUT_SECONDS ? timeout : null;
 }

@@ -4,11 +4,11 @@ import type { Deployment } from '../chat/provider.ts';
 import { isJsonObject } from '../json-object.ts';
 import { catalogEntryFor } from './catalog-entry.ts';
 
-/** Ends of keys of special prices: for long prompts, for classes of service and for batches. */
-const VARIANT = /^(.+?)(?:_above_\d+k_tokens)?(?:_flex|_priority)?(?:_batches)?$/;
+/** Key of a price. Its endings name special prices: for long prompts, for classes of service and for batches. */
+const PRICE_KEY = /^(.+?)(?:_above_\d+k_tokens)?(?:_flex|_priority)?(?:_batches)?$/;
 
-/** The key of the usual price of a special price, such as `input_cost_per_token` of `input_cost_per_token_flex`. */
-const usualKeyOf = (key: string): string => VARIANT.exec(key)?.[1] ?? key;
+/** The key without its endings: `input_cost_per_token` for `input_cost_per_token_flex`. */
+const usualKeyOf = (key: string): string => PRICE_KEY.exec(key)?.[1] ?? key;
 
 function withoutKeys(row: PriceRow, isRemoved: (key: string) => boolean): PriceRow {
   return Object.fromEntries(Object.entries(row).filter(([key]) => !isRemoved(key)));

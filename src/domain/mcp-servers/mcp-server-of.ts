@@ -4,7 +4,7 @@ import { Secret } from '../secret.ts';
 import type { McpPrices, McpServer, McpServerAuth, McpServerDefinition, McpTransport } from './mcp-server.ts';
 
 const MS_PER_SECOND = 1_000;
-/** Longest time of a timer. A longer one would fire at once. */
+/** Maximum delay of a timer in ms. A longer one would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Transport of a server without one: that of the reference. */
 export const DEFAULT_MCP_TRANSPORT: McpTransport = 'sse';
@@ -24,7 +24,7 @@ function mapOf<Value>(value: unknown, read: (inner: unknown) => Value | null): R
   return new Map(entries);
 }
 
-/** A negative price would give money to the budget of the caller, so it is no price. */
+/** A price in USD. A negative one is ignored: it would increase the budget of the caller. */
 function priceOf(value: unknown): Usd | null {
   const price = typeof value === 'number' || typeof value === 'string' ? usdFrom(value) : null;
   return price === null || price < 0n ? null : price;
@@ -38,21 +38,27 @@ function pricesOf(info: unknown): McpPrices {
   };
 }
 
-/** Header of each type of authentication with a fixed value. */
-const FIXED_HEADERS: Readonly<Record<string, { readonly name: string; readonly valueOf: (value: string) => string }>> =
-  {
-    api_key: { name: 'X-API-Key', valueOf: (value) => value },
-    bearer_token: { name: 'Authorization', valueOf: (value) => `Bearer ${value}` },
-    basic: { name: 'Authorization', valueOf: (value) => `Basic ${Buffer.from(value).toString('base64')}` },
-    authorization: { name: 'Authorization', valueOf: (value) => value },
-    token: { name: 'Authorization', valueOf: (value) => `token ${value}` },
-  };
+interface FixedHeader {
+  readonly name: string;
+  readonly valueOf: (secret: string) => string;
+}
 
+/** Header of each type of authentication with a fixed value, by `auth_type`. */
+const FIXED_HEADERS: ReadonlyMap<string, FixedHeader> = new Map([
+  ['api_key', { name: 'X-API-Key', valueOf: (secret) => secret }],
+  ['bearer_token', { name: 'Authorization', valueOf: (secret) => `Bearer ${secret}` }],
+  ['basic', { name: 'Authorization', valueOf: (secret) => `Basic ${Buffer.from(secret).toString('base64')}` }],
+  ['authorization', { name: 'Authorization', valueOf: (secret) => secret }],
+  ['token', { name: 'Authorization', valueOf: (secret) => `token ${secret}` }],
+]);
+
+/** The client credentials of params; null for another flow, and where a value is missing. */
 function clientCredentialsOf(params: JsonObject, credentials: JsonObject): McpServerAuth | null {
-  const [tokenUrl, clientId] = [textOf(params['token_url']), textOf(credentials['client_id'])];
+  if (params['oauth2_flow'] !== 'client_credentials') return null;
+  const tokenUrl = textOf(params['token_url']);
+  const clientId = textOf(credentials['client_id']);
   const clientSecret = textOf(credentials['client_secret']);
-  if (params['oauth2_flow'] !== 'client_credentials' || tokenUrl === null || clientId === null || clientSecret === null)
-    return null;
+  if (tokenUrl === null || clientId === null || clientSecret === null) return null;
   return {
     kind: 'client_credentials',
     tokenUrl,
@@ -69,7 +75,7 @@ function authOf(params: JsonObject): McpServerAuth {
   const credentials = jsonObjectOf(params['credentials']);
   if (params['is_byok'] === true) return { kind: 'unsupported', authType: 'byok' };
   const unsupported = { kind: 'unsupported', authType } as const;
-  const fixed = Object.hasOwn(FIXED_HEADERS, authType) ? FIXED_HEADERS[authType] : undefined;
+  const fixed = FIXED_HEADERS.get(authType);
   if (fixed !== undefined) {
     const value = textOf(credentials['auth_value']);
     if (value === null) return unsupported;
@@ -92,7 +98,7 @@ function authOf(params: JsonObject): McpServerAuth {
 
 /** Why a server with unsupported authentication is not called. */
 export const unsupportedAuth = (authType: string): string => {
-  if (Object.hasOwn(FIXED_HEADERS, authType)) return `the auth_type '${authType}' needs an auth_value`;
+  if (FIXED_HEADERS.has(authType)) return `the auth_type '${authType}' needs an auth_value`;
   if (authType === 'oauth2')
     return "the auth_type 'oauth2' needs the flow client_credentials with token_url, client_id and client_secret";
   return authType === 'byok' ? 'keys of users are not stored' : `the auth_type '${authType}' is not supported`;
@@ -135,6 +141,6 @@ export function mcpServerOf({ id, params, isFromConfig }: McpServerDefinition): 
   };
 }
 
-/** Whether a server is in force: it is not waiting for a review, and not rejected. */
+/** Whether a server is approved: it is neither waiting for a review nor rejected. */
 export const isApproved = ({ params }: McpServerDefinition): boolean =>
   (params['approval_status'] ?? 'active') === 'active';

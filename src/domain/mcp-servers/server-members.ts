@@ -1,7 +1,7 @@
 import { InvalidInput, type Issue } from '../errors.ts';
-import { isJsonObject, type JsonObject } from '../json-object.ts';
+import { isJsonObject, type JsonObject, jsonObjectOf } from '../json-object.ts';
 
-/** Kinds of the values of members. `any`: stored, but without an effect. */
+/** Type of the value of a member. A member of the type `any` is stored and has no effect. */
 export type MemberKind = 'text' | 'texts' | 'flag' | 'number' | 'textMap' | 'textsMap' | 'object' | 'objects' | 'any';
 
 /** Members of an MCP server under their names of the wire. */
@@ -82,11 +82,11 @@ export const MCP_CREDENTIAL_MEMBERS = {
   id_jag_scopes: 'texts',
 } as const satisfies Readonly<Record<string, MemberKind>>;
 
-/** Other names of members. */
-const SYNONYMS: Readonly<Record<string, string>> = {
-  authentication_token: 'auth_value',
-  access_groups: 'mcp_access_groups',
-};
+/** Members by their other names. */
+const SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ['authentication_token', 'auth_value'],
+  ['access_groups', 'mcp_access_groups'],
+]);
 
 /** State of the review of a server that a team submitted. Operations set these members. */
 export const MCP_REVIEW_MEMBERS = {
@@ -123,16 +123,16 @@ const CHECKS: Readonly<Record<MemberKind, { readonly holds: (value: unknown) => 
   any: { holds: () => true, form: 'a value' },
 };
 
-/** Names of all members, by which a wrong name is compared. */
+/** Names of all members, with which a wrong name is compared. */
 export const MCP_MEMBER_NAMES: readonly string[] = [
   ...Object.keys(MCP_SERVER_MEMBERS),
   ...Object.keys(MCP_CREDENTIAL_MEMBERS),
-  ...Object.keys(SYNONYMS),
+  ...SYNONYMS.keys(),
   'server_id',
 ];
 
-/** The name of a member that has several names; another name as it is. */
-export const mcpMemberName = (name: string): string => SYNONYMS[name] ?? name;
+/** The usual name of a member. A name that is no other name of a member is unchanged. */
+export const mcpMemberName = (name: string): string => SYNONYMS.get(name) ?? name;
 
 /** Whether a member exists, by any of its names. */
 export const isMcpServerMember = (name: string): boolean =>
@@ -160,8 +160,7 @@ export function usualMembers(sent: JsonObject): JsonObject {
     if (isCredential) credentials[name] = value;
     else members[name] = value;
   }
-  const own = members['credentials'];
-  for (const [sentName, value] of Object.entries(isJsonObject(own) ? own : {})) {
+  for (const [sentName, value] of Object.entries(jsonObjectOf(members['credentials']))) {
     const name = mcpMemberName(sentName);
     issues.push(...issueOf(CREDENTIAL_KINDS.get(name), value, ['body', 'credentials', sentName]));
     credentials[name] = value;

@@ -1,8 +1,8 @@
 import { InvalidInput } from '../errors.ts';
 import { isJsonObject, type JsonObject, jsonObjectOf } from '../json-object.ts';
-import { withKeptSecrets } from '../settings/redaction.ts';
-import { MCP_TRANSPORTS } from './mcp-server.ts';
 import { PREFIX_SEPARATOR } from '../mcp/tool-names.ts';
+import { isReference, withKeptSecrets } from '../settings/redaction.ts';
+import { MCP_TRANSPORTS } from './mcp-server.ts';
 import { usualMembers } from './server-members.ts';
 
 /** Values of `auth_type`. */
@@ -22,7 +22,7 @@ export const MCP_AUTH_TYPES = [
 ] as const;
 export const MCP_OAUTH_FLOWS = ['authorization_code', 'client_credentials'] as const;
 
-/** Which programs stdio servers may run. */
+/** Programs that stdio servers may run. */
 export interface StdioRules {
   readonly isEnabled: boolean;
   /** Programs besides the usual ones. */
@@ -34,7 +34,6 @@ const STDIO_COMMANDS: readonly string[] = ['npx', 'uvx', 'python', 'python3', 'n
 const PASS_THROUGH_TYPES: ReadonlySet<unknown> = new Set(['true_passthrough', 'oauth_delegate']);
 const MAX_NAME_CHARACTERS = 256;
 const REFUSED_IN_NAMES = /[\p{Cc}\p{Cs},/]/u;
-const REFERENCE = /^os\.environ\/.+$/;
 
 const valueError = (message: string): InvalidInput =>
   new InvalidInput(message, [{ path: ['body'], rule: 'value_error', message: `Value error, ${message}` }]);
@@ -62,7 +61,7 @@ function assertName(what: string, value: unknown): void {
 }
 
 function assertAddress(name: string, value: unknown): void {
-  if (typeof value !== 'string' || REFERENCE.test(value)) return;
+  if (typeof value !== 'string' || isReference(value)) return;
   const protocol = URL.canParse(value) ? new URL(value).protocol : null;
   if (protocol !== 'http:' && protocol !== 'https:') throw valueError(`${name} must be an http or https address`);
 }
@@ -76,9 +75,11 @@ function assertStdio(params: JsonObject, { isEnabled, extraCommands }: StdioRule
   if (!allowed.includes(command)) throw valueError(`command must be one of ${allowed.join(', ')}`);
 }
 
-/** Whether a server is one of a program that may not run, such as a server of the configuration file. */
-export const isStdioRefused = ({ transport, command }: JsonObject, { isEnabled, extraCommands }: StdioRules): boolean =>
-  transport === 'stdio' && !(isEnabled && [...STDIO_COMMANDS, ...extraCommands].includes(String(command)));
+/** Whether the rules do not allow the program of a server, which one of the configuration file may have. */
+export function isStdioRefused({ transport, command }: JsonObject, { isEnabled, extraCommands }: StdioRules): boolean {
+  const isAllowed = isEnabled && [...STDIO_COMMANDS, ...extraCommands].includes(String(command));
+  return transport === 'stdio' && !isAllowed;
+}
 
 const withoutNulls = (members: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
@@ -91,9 +92,8 @@ export const aliasFrom = (name: string): string => name.trim().replaceAll(/\s+/g
  * Throws InvalidInput for params with which a server cannot run.
  */
 export function checkedParams(sent: JsonObject, stdio: StdioRules): JsonObject {
-  const usual = usualMembers(sent);
-  const params = withoutNulls(usual);
-  const credentials = params['credentials'];
+  const params = withoutNulls(usualMembers(sent));
+  const { credentials, ...others } = params;
   const { server_name: name, alias, transport, auth_type: authType } = params;
   assertChoice(params, 'transport', MCP_TRANSPORTS);
   assertChoice(params, 'auth_type', MCP_AUTH_TYPES);
@@ -108,17 +108,17 @@ export function checkedParams(sent: JsonObject, stdio: StdioRules): JsonObject {
   if (params['dcr_bridge'] === true && !PASS_THROUGH_TYPES.has(authType))
     throw new InvalidInput('dcr_bridge requires the auth_type true_passthrough or oauth_delegate.');
   const kept = isJsonObject(credentials) ? withoutNulls(credentials) : {};
-  const { credentials: _credentials, ...others } = params;
+  const isAliasDerived = typeof name === 'string' && alias === undefined;
   return {
     ...others,
-    ...(typeof name === 'string' && alias === undefined ? { alias: aliasFrom(name) } : {}),
+    ...(isAliasDerived ? { alias: aliasFrom(name) } : {}),
     ...(Object.keys(kept).length === 0 ? {} : { credentials: kept }),
   };
 }
 
 /**
- * Params with changes applied: null removes a member, and secrets that are shown as redacted stay. New credentials
- * complete the stored ones, except for another `auth_type`. Throws InvalidInput.
+ * Params with changes applied. Null removes a member, and a redacted secret keeps its stored value. Sent credentials
+ * are merged into the stored ones, or replace them when the `auth_type` changes. Throws InvalidInput.
  */
 export function changedParams(before: JsonObject, changes: JsonObject, stdio: StdioRules): JsonObject {
   const sent = withKeptSecrets(usualMembers(changes), before);

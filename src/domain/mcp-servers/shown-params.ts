@@ -1,17 +1,17 @@
 import { type JsonObject, isJsonObject, jsonObjectOf } from '../json-object.ts';
-import { redacted } from '../settings/redaction.ts';
+import { isReference, REDACTED, redacted } from '../settings/redaction.ts';
 import type { McpServerDefinition } from './mcp-server.ts';
 
 /**
- * Who reads a server: an administrator, a key of a user, or a key without a user. All of them see no secrets. Users do
- * not see addresses, programs and headers, and keys without a user see what the server is for.
+ * Who reads a server: an administrator, a key of a user, or a key without a user. None of them sees secrets. Users see
+ * the members of `FOR_USERS`, and keys without a user those of `FOR_KEYS`.
  */
 export type McpServerReader = 'admin' | 'user' | 'key';
 
 /** Maps whose texts are secrets, whatever their names are. */
 const SECRET_MAPS: ReadonlySet<string> = new Set(['credentials', 'static_headers', 'env']);
 
-/** Members whose names look like those of secrets, or that are keyed by names of tools. */
+/** Members without secrets: their names, or the names of tools in them, may look like names of secrets. */
 const WITHOUT_SECRETS: ReadonlySet<string> = new Set([
   'byok_api_key_help_url',
   'tool_name_to_display_name',
@@ -19,6 +19,7 @@ const WITHOUT_SECRETS: ReadonlySet<string> = new Set([
   'allowed_params',
 ]);
 
+/** All but addresses, programs, headers and credentials. */
 const FOR_USERS: readonly string[] = [
   'server_name',
   'alias',
@@ -48,6 +49,7 @@ const FOR_USERS: readonly string[] = [
   'reviewed_at',
   'review_notes',
 ];
+/** What a server is for, and how it is reached. */
 const FOR_KEYS: readonly string[] = [
   'server_name',
   'alias',
@@ -61,29 +63,21 @@ const FOR_KEYS: readonly string[] = [
   'is_byok',
 ];
 
-const isReference = (text: string): boolean => /^os\.environ\/.+$/.test(text);
-const hidden = (text: string): string => (text === '' || isReference(text) ? text : 'REDACTED');
+/** A secret as it is shown. References and empty texts are no secrets. */
+const hidden = (value: unknown): unknown =>
+  typeof value !== 'string' || value === '' || isReference(value) ? value : REDACTED;
 
 const hiddenTexts = (value: unknown): JsonObject =>
-  Object.fromEntries(
-    Object.entries(jsonObjectOf(value)).map(([name, inner]) => [
-      name,
-      typeof inner === 'string' ? hidden(inner) : inner,
-    ]),
-  );
+  Object.fromEntries(Object.entries(jsonObjectOf(value)).map(([name, inner]) => [name, hidden(inner)]));
 
-/** `env_vars` without the values of their variables. */
-const shownVariables = (value: unknown): unknown =>
-  Array.isArray(value)
-    ? value.map((one: unknown) =>
-        isJsonObject(one) && typeof one['value'] === 'string' ? { ...one, value: hidden(one['value']) } : one,
-      )
-    : value;
+/** One variable of `env_vars`, with its value hidden. */
+const shownVariable = (variable: unknown): unknown =>
+  isJsonObject(variable) && 'value' in variable ? { ...variable, value: hidden(variable['value']) } : variable;
 
 function shownMember(name: string, value: unknown): unknown {
   if (WITHOUT_SECRETS.has(name)) return value;
   if (SECRET_MAPS.has(name)) return hiddenTexts(value);
-  if (name === 'env_vars') return shownVariables(value);
+  if (name === 'env_vars' && Array.isArray(value)) return value.map(shownVariable);
   return redacted(name, value, 'admin');
 }
 

@@ -23,7 +23,8 @@ export class McpSession {
   /** Monotonic time of the last use, in ms. */
   lastUsedMs: number;
   readonly #ended = new AbortController();
-  readonly #running = new Map<McpMessageId, AbortController>();
+  /** Running requests. A client may reuse the id of a request that is still running. */
+  readonly #running = new Map<AbortController, McpMessageId>();
   #hasStream = false;
 
   constructor(facts: McpSessionFacts, nowMs: number) {
@@ -45,21 +46,21 @@ export class McpSession {
     return this.#hasStream || this.#running.size > 0;
   }
 
-  /** Adds a running request until `finish` is called with the same arguments. */
+  /** Adds a running request, until `finish`. A request of a session that has ended is aborted immediately. */
   start(id: McpMessageId, running: AbortController): void {
-    this.#running.set(id, running);
+    this.#running.set(running, id);
+    if (this.#ended.signal.aborted) running.abort(this.#ended.signal.reason);
   }
 
-  finish(id: McpMessageId, running: AbortController): void {
-    // A client may reuse the id of a request that is still running.
-    if (this.#running.get(id) === running) this.#running.delete(id);
+  finish(running: AbortController): void {
+    this.#running.delete(running);
   }
 
-  /** Aborts a running request. Returns false when none has the id. */
+  /** Aborts the running requests with an id. Returns false when there is none. */
   cancel(id: McpMessageId): boolean {
-    const running = this.#running.get(id);
-    running?.abort(new CancelledByClient());
-    return running !== undefined;
+    const requests = [...this.#running].filter(([, runningId]) => runningId === id);
+    for (const [running] of requests) running.abort(new CancelledByClient());
+    return requests.length > 0;
   }
 
   /** Takes the only stream for messages of the gateway. Returns false while it is taken. */
@@ -76,7 +77,7 @@ export class McpSession {
   /** Aborts running requests and ends the stream. */
   end(): void {
     this.#ended.abort();
-    for (const running of this.#running.values()) running.abort(this.#ended.signal.reason);
+    for (const running of this.#running.keys()) running.abort(this.#ended.signal.reason);
   }
 }
 

@@ -3,13 +3,13 @@ import type { Clock } from '../clock.ts';
 import { Forbidden, LimitExceeded, NotFound } from '../errors.ts';
 import { McpSession, type McpSessionFacts } from './session.ts';
 
-/** A session without requests for this time is closed, in ms. */
+/** Time without a request after which a session is closed, in ms. */
 export const MCP_SESSION_IDLE_MS = 30 * 60 * 1000;
 /** Time in which the id of a session that an administrator ended is refused, in ms. */
 const REFUSED_MS = 30 * 60 * 1000;
-/** Sessions of one key. */
+/** Maximum number of sessions of one key. */
 export const MAX_SESSIONS_OF_OWNER = 100;
-/** Sessions of all keys, and refused ids. */
+/** Maximum number of sessions of all keys, and of refused ids. */
 const MAX_SESSIONS = 10_000;
 
 /** Selects the sessions that an administrator ends. Conditions that are not null must all match. */
@@ -37,8 +37,9 @@ export interface McpSessions {
   list(): readonly { readonly session: McpSession; readonly idleMs: number }[];
   /** Ends sessions for an administrator, and refuses their ids for 30 minutes. */
   endSelected(selector: McpSessionSelector): readonly McpSession[];
-  /** Aborts when the process ends: open streams end. */
+  /** Aborts when `closeAll` is called, so that open streams end. */
   readonly closing: AbortSignal;
+  /** Ends all sessions, when the process ends. */
   closeAll(): void;
 }
 
@@ -52,7 +53,7 @@ export function createMcpSessions({
 }): McpSessions {
   /** In the order of their last use. */
   const sessions = new Map<string, McpSession>();
-  /** Ids that an administrator ended, with the monotonic end of their refusal in ms. */
+  /** Ids of sessions that an administrator ended, with the monotonic time in ms until which they are refused. */
   const refused = new Map<string, number>();
   const closing = new AbortController();
 

@@ -33,7 +33,7 @@ const MAX_NAME_CHARACTERS = 256;
 const MAX_TOOLS = 1_000;
 const REFUSED_IN_NAMES = /[\p{Cc}\p{Cs},/]/u;
 
-/** A toolset for the store. Throws InvalidInput for a name that cannot be part of a path, and for too many tools. */
+/** A toolset in its stored form. Throws InvalidInput for a name that no path can have, and for too many tools. */
 export function storableToolset(toolset: McpToolset): StoredMcpToolset {
   const { name, tools } = toolset;
   if (name.trim() === '') throw new InvalidInput('toolset_name must not be blank.');

@@ -2,7 +2,7 @@ import type { Caller } from '../caller.ts';
 import { Unauthenticated } from '../errors.ts';
 import type { McpServer } from '../mcp-servers/mcp-server.ts';
 import type { McpTarget } from './mcp-request.ts';
-import { isNamed } from './tool-names.ts';
+import { isSelected } from './tool-names.ts';
 
 /** Where a client finds out how to authenticate. */
 export type McpChallengeTarget =
@@ -48,7 +48,7 @@ function kindOfServer({ auth }: McpServer): McpAdmissionKind {
   return auth.kind === 'unsupported' && auth.authType === 'oauth2' ? 'managed' : 'gateway';
 }
 
-/** How a request is admitted, by the servers that its path names. Servers without keys only count as a whole. */
+/** How a request is admitted, by the servers that it names. Several servers need no key only if none of them does. */
 export function admissionKindOf(servers: readonly McpServer[]): McpAdmissionKind {
   const [first, ...others] = servers;
   if (first === undefined) return 'gateway';
@@ -58,11 +58,7 @@ export function admissionKindOf(servers: readonly McpServer[]): McpAdmissionKind
 
 /** Servers that a request names. They decide which credentials it needs, before any right is checked. */
 export const namedServers = (servers: readonly McpServer[], target: McpTarget): readonly McpServer[] =>
-  target.kind === 'servers'
-    ? servers.filter((server) =>
-        target.names.some((name) => isNamed(server, name) || server.accessGroups.includes(name)),
-      )
-    : [];
+  target.kind === 'servers' ? servers.filter((server) => target.names.some((name) => isSelected(server, name))) : [];
 
 /** Credentials of a request. */
 export interface McpCredentials {
@@ -81,20 +77,17 @@ export function assertAdmitted(
   about: { readonly base: string; readonly resourcePath: string; readonly name: string },
 ): void {
   const { base, resourcePath: path, name } = about;
-  const refuse = (isForGateway: boolean, hasInvalidToken: boolean): never => {
-    const target = { kind: 'resource', path, hasInvalidToken } as const;
-    throw new McpChallenge({ base, target, isForGateway, cause: refusedKey ?? undefined });
-  };
-  if (kind === 'passthrough') {
-    if (callerToken === null) refuse(false, false);
-  } else if (caller === null) {
+  const challenge = (target: McpChallengeTarget, isForGateway: boolean): McpChallenge =>
+    new McpChallenge({ base, target, isForGateway, cause: refusedKey ?? undefined });
+
+  const needsToken = kind === 'passthrough' || kind === 'delegate';
+  if (caller === null && kind !== 'passthrough') {
     // A client of these servers needs two credentials. The text says which one is missing.
     if (kind === 'delegate') throw refusedKey ?? missingKey();
-    refuse(true, refusedKey !== null);
-  } else if (kind === 'managed') {
-    const target = { kind: 'authorization_server', server: name } as const;
-    throw new McpChallenge({ base, target, isForGateway: false });
-  } else if (kind === 'delegate' && callerToken === null) refuse(false, false);
+    throw challenge({ kind: 'resource', path, hasInvalidToken: refusedKey !== null }, true);
+  }
+  if (kind === 'managed') throw challenge({ kind: 'authorization_server', server: name }, false);
+  if (needsToken && callerToken === null) throw challenge({ kind: 'resource', path, hasInvalidToken: false }, false);
 }
 
 const missingKey = (): Unauthenticated =>

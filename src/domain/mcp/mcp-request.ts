@@ -19,6 +19,7 @@ export interface McpRequest {
   readonly callerToken: string | null;
   /** Id of the client's session; null for a stateless request. */
   readonly sessionId: string | null;
+  /** Null for the address of the scope. */
   readonly clientAddress: string | null;
 }
 
@@ -73,7 +74,7 @@ export interface McpToolListing {
   readonly outcomes: ReadonlyMap<string, McpOutcome>;
 }
 
-/** A list of tools of one or more servers, under a name of its own. */
+/** The members of a toolset that requests use. */
 export interface McpToolsetView {
   readonly id: string;
   readonly name: string;

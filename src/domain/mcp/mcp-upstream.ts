@@ -31,7 +31,7 @@ export interface McpUpstream {
     tool: { readonly name: string; readonly args: JsonObject },
     call: McpUpstreamCall,
   ): Promise<McpToolResult>;
-  /** Ends idle connections and child processes of servers that were changed or removed. */
+  /** Closes the connections and the child process of a server, after their running requests. */
   evict(serverId: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -7,6 +7,8 @@ export type McpVersion = (typeof MCP_VERSIONS)[number];
 /** Version of a request without the header `mcp-protocol-version`, as the specification defines it. */
 export const ASSUMED_MCP_VERSION: McpVersion = '2025-03-26';
 
+const NEWEST_MCP_VERSION: McpVersion = '2025-11-25';
+
 /** The last version in which one request may have several messages. */
 const LAST_BATCH_VERSION: McpVersion = '2025-03-26';
 
@@ -14,18 +16,9 @@ export const isMcpVersion = (text: string): text is McpVersion => MCP_VERSIONS.s
 
 /** Version of a session: the requested one if it is served, else the newest. */
 export const negotiatedVersion = (requested: string): McpVersion =>
-  isMcpVersion(requested) ? requested : '2025-11-25';
+  isMcpVersion(requested) ? requested : NEWEST_MCP_VERSION;
 
 export const allowsBatches = (version: McpVersion): boolean => version <= LAST_BATCH_VERSION;
-
-/** Error codes of JSON-RPC 2.0. */
-export const RPC_CODES = {
-  parse: -32_700,
-  request: -32_600,
-  method: -32_601,
-  params: -32_602,
-  internal: -32_603,
-} as const;
 
 /** What a request breaks: JSON, the form of messages, the negotiation of media types, or the type of its body. */
 export type McpFault = 'parse' | 'request' | 'accept' | 'media_type';

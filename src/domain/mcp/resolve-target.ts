@@ -2,12 +2,12 @@ import { Forbidden, InvalidInput, NotFound } from '../errors.ts';
 import type { McpServer } from '../mcp-servers/mcp-server.ts';
 import type { McpTarget, McpToolsetView, ResolvedMcpTarget } from './mcp-request.ts';
 import type { McpRights } from './rights.ts';
-import { isNamed } from './tool-names.ts';
+import { isNamed, isSelected } from './tool-names.ts';
 
 /** Maximum number of different names in one request. */
 const MAX_NAMES = 16;
-/** Characters of a name that an error message repeats. */
-const SHOWN_NAME = 256;
+/** Maximum characters of names that an error message repeats. */
+const SHOWN_CHARACTERS = 256;
 
 interface Directory {
   readonly servers: readonly McpServer[];
@@ -18,11 +18,15 @@ interface Directory {
 }
 
 const unknownName = (name: string): NotFound =>
-  new NotFound('mcp_server', name, `MCP server, toolset, or access group '${name.slice(0, SHOWN_NAME)}' not found`);
+  new NotFound(
+    'mcp_server',
+    name,
+    `MCP server, toolset, or access group '${name.slice(0, SHOWN_CHARACTERS)}' not found`,
+  );
 
 const refusedNames = (names: readonly string[]): Forbidden =>
   new Forbidden(
-    `The key is not allowed to access the requested MCP servers: ${names.join(', ').slice(0, SHOWN_NAME)}`,
+    `The key is not allowed to access the requested MCP servers: ${names.join(', ').slice(0, SHOWN_CHARACTERS)}`,
     'mcp_server',
     { hasWordsOfReference: true },
   );
@@ -42,24 +46,26 @@ export function resolveTarget(target: McpTarget, directory: Directory): Resolved
   }
 }
 
-const isUsable = (server: McpServer, { rights, isInternalCaller }: Directory): boolean =>
-  (isInternalCaller || server.isOnPublicInternet) && rights.allows(server);
+/** Whether the address of the caller may reach a server. */
+const isReachable = (server: McpServer, { isInternalCaller }: Directory): boolean =>
+  isInternalCaller || server.isOnPublicInternet;
+
+const isUsable = (server: McpServer, directory: Directory): boolean =>
+  isReachable(server, directory) && directory.rights.allows(server);
 
 function resolveNames(names: readonly string[], directory: Directory): ResolvedMcpTarget {
   if (names.length > MAX_NAMES) throw new InvalidInput(`A request may name at most ${MAX_NAMES} MCP servers.`);
-  const found = directory.servers.filter((server) => names.some((name) => selects(server, name)));
-  const [single = ''] = names;
+  const found = directory.servers.filter((server) => names.some((name) => isSelected(server, name)));
   if (found.length === 0) {
-    if (names.length === 1 && toolsetOf(single, directory) !== undefined) return resolveToolset(single, directory);
+    const [first = ''] = names;
+    const isToolset = names.length === 1 && toolsetOf(first, directory) !== undefined;
+    if (isToolset) return resolveToolset(first, directory);
     throw unknownName(names.join(','));
   }
   const servers = found.filter((one) => isUsable(one, directory));
   if (servers.length === 0) throw refusedNames(names);
   return { kind: 'servers', servers, toolset: null };
 }
-
-const selects = (server: McpServer, name: string): boolean =>
-  isNamed(server, name) || server.accessGroups.includes(name);
 
 const toolsetOf = (name: string, { toolsets }: Directory): McpToolsetView | undefined =>
   toolsets.find((one) => one.name === name) ?? toolsets.find((one) => one.id === name);
@@ -69,9 +75,7 @@ function resolveToolset(name: string, directory: Directory): ResolvedMcpTarget {
   if (toolset === undefined) throw unknownName(name);
   if (!directory.rights.allowsToolset(toolset)) throw refusedNames([name]);
   const servers = directory.servers.filter(
-    (server) =>
-      (directory.isInternalCaller || server.isOnPublicInternet) &&
-      toolset.tools.some(({ serverId }) => isNamed(server, serverId)),
+    (server) => isReachable(server, directory) && toolset.tools.some(({ serverId }) => isNamed(server, serverId)),
   );
   return { kind: 'toolset', servers, toolset };
 }

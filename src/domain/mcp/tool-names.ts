@@ -5,8 +5,11 @@ export const PREFIX_SEPARATOR = '-';
 
 type NamedServer = Pick<McpServer, 'id' | 'name' | 'alias'>;
 
-/** Prefix of the tools of a server: its alias, else its name, else its id. Spaces become underscores. */
-export const prefixOf = ({ id, name, alias }: NamedServer): string => (alias ?? name ?? id).replaceAll(' ', '_');
+/** Name of a server for people: its alias, else its name, else its id. */
+export const labelOf = ({ id, name, alias }: NamedServer): string => alias ?? name ?? id;
+
+/** Prefix of the tools of a server: its label, with underscores for spaces. */
+export const prefixOf = (server: NamedServer): string => labelOf(server).replaceAll(' ', '_');
 
 /** Name of a tool with the prefix of its server. */
 export const prefixedName = (server: NamedServer, tool: string): string =>
@@ -18,6 +21,10 @@ export function isNamed(server: NamedServer, text: string): boolean {
   return server.id === text || server.name?.toLowerCase() === lower || server.alias?.toLowerCase() === lower;
 }
 
+/** Whether a text selects a server: as `isNamed`, or as one of its access groups. */
+export const isSelected = (server: NamedServer & Pick<McpServer, 'accessGroups'>, text: string): boolean =>
+  isNamed(server, text) || server.accessGroups.includes(text);
+
 /**
  * The server whose prefix a tool name has, and the name without it. An id as prefix may contain the separator, so the
  * longest prefix wins. Null for a name without the prefix of a server.
@@ -28,11 +35,12 @@ export function splitName<Server extends NamedServer>(
 ): { readonly server: Server; readonly tool: string } | null {
   let found: { readonly server: Server; readonly prefix: string } | null = null;
   for (const server of servers)
-    for (const prefix of prefixesOf(server))
-      if (startsWithPrefix(name, prefix) && prefix.length > (found?.prefix.length ?? 0)) found = { server, prefix };
-  return found === null
-    ? null
-    : { server: found.server, tool: name.slice(found.prefix.length + PREFIX_SEPARATOR.length) };
+    for (const prefix of prefixesOf(server)) {
+      const isLonger = found === null || prefix.length > found.prefix.length;
+      if (isLonger && startsWithPrefix(name, prefix)) found = { server, prefix };
+    }
+  if (found === null) return null;
+  return { server: found.server, tool: name.slice(found.prefix.length + PREFIX_SEPARATOR.length) };
 }
 
 /** The prefix of a server, and its name and id, which calls may also use. */

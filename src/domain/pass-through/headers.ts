@@ -167,6 +167,9 @@ export const unmaskedHeaders = (sent: Headers, current: Headers): Headers =>
     }),
   );
 
+/** Whether a masked value stands for a current one. */
+export const hasMaskedHeader = (headers: Headers): boolean => Object.values(headers).includes(MASK);
+
 /** Whether a header of a client may carry its key of the gateway. Names in lower case. */
 export const mayCarryKey = (name: string): boolean =>
   name === 'authorization' || GATEWAY_KEYS.some((header) => header === name);

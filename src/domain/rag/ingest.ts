@@ -29,18 +29,21 @@ export interface Ingested {
   readonly error: string | null;
 }
 
-/** Options of one upload. Other members of `vector_store` are ignored for a registered store. */
+/** Options of one ingest. Other members of `vector_store` are ignored for a registered store. */
 export interface UploadOptions {
+  /** Name of the store that the ingest creates; null for none. */
   readonly storeName: string | null;
   /** In the format of OpenAI; null for the default of the provider. */
   readonly chunking: JsonObject | null;
   /** Attributes of the file at the provider; null for none. */
   readonly attributes: JsonObject | null;
+  /** Whether the ingest ends when the file is searchable, and not when it is added. */
   readonly waits: boolean;
+  /** Maximum wait for a searchable file. */
   readonly timeoutSeconds: number;
 }
 
-/** Members of `vector_store` that name an account or an address. Only a registered store has them. */
+/** Members that name an account or an address of a provider. A request may not have them. */
 const ACCOUNT_MEMBERS =
   /^(api_key|api_base|base_url|api_version|litellm_credential_name|organization|extra_headers|headers)$|credential|secret|token|^aws_|^vertex_|password/i;
 
@@ -48,7 +51,7 @@ const ACCOUNT_MEMBERS =
 export const accountMember = (members: JsonObject): string | null =>
   Object.keys(members).find((name) => ACCOUNT_MEMBERS.test(name)) ?? null;
 
-/** Throws InvalidInput for a request without a file, and without the options of a store. */
+/** The options in `vector_store`. Throws InvalidInput for a request without a file, and without these options. */
 export function storeOptionsOf({ file, fileUrl, fileId, options }: IngestDraft): JsonObject {
   if (file === null && fileUrl === null && fileId === null)
     throw new InvalidInput('Must provide file, file_url, or file_id');
@@ -67,14 +70,13 @@ export function ingestProvider(options: JsonObject, store: VectorStore | null): 
   const supported = STORE_PROVIDERS.join(', ');
   throw new InvalidInput(
     `Provider '${provider}' is not supported for RAG ingestion. Supported providers: ${supported}`,
-    [],
   );
 }
 
 const DEFAULT_TIMEOUT_SECONDS = 300;
 const MAX_TIMEOUT_SECONDS = 600;
 
-/** The options that survive from the caller. Throws InvalidInput for one of a wrong type. */
+/** Options of the caller that apply. Throws InvalidInput for one of a wrong type. */
 export function uploadOptionsOf(options: JsonObject, store: JsonObject): UploadOptions {
   const { name = null } = options;
   if (name !== null && typeof name !== 'string') throw invalid('ingest_options.name', 'a string');
@@ -92,6 +94,7 @@ export function uploadOptionsOf(options: JsonObject, store: JsonObject): UploadO
   };
 }
 
+/** Attributes of the file at the provider; null for none. */
 function attributesOf({ custom_metadata: metadata = null, file_description: description = null }: JsonObject) {
   if (metadata !== null && !isJsonObject(metadata)) throw invalid('custom_metadata', 'an object');
   if (description !== null && typeof description !== 'string') throw invalid('file_description', 'a string');
@@ -99,27 +102,32 @@ function attributesOf({ custom_metadata: metadata = null, file_description: desc
   return Object.keys(attributes).length === 0 ? null : attributes;
 }
 
-/** Bounds of OpenAI, in tokens. */
+/** Bounds and default of the size of a chunk at OpenAI, in tokens. */
 const MIN_CHUNK = 100;
 const MAX_CHUNK = 4096;
 const DEFAULT_CHUNK = 800;
 
-/** Chunking in the format of OpenAI. Sizes of the reference's format are taken as tokens. Throws InvalidInput. */
+const isWholeNumber = (value: unknown, least: number, most: number): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
+
+/**
+ * Chunking in the format of OpenAI; null for the default. `chunk_size` and `chunk_overlap` are the format of the
+ * reference, and are read as numbers of tokens. Throws InvalidInput.
+ */
 function chunkingOf(strategy: unknown): JsonObject | null {
   if (strategy === null) return null;
   if (!isJsonObject(strategy)) throw invalid('chunking_strategy', 'an object');
   if (typeof strategy['type'] === 'string') return strategy;
-  const { chunk_size: size = null, chunk_overlap: overlap = null } = strategy;
-  if (size === null && overlap === null) return null;
-  const chunk = size ?? DEFAULT_CHUNK;
-  if (!Number.isInteger(chunk) || Number(chunk) < MIN_CHUNK || Number(chunk) > MAX_CHUNK)
+  const { chunk_size: sentSize = null, chunk_overlap: sentOverlap = null } = strategy;
+  if (sentSize === null && sentOverlap === null) return null;
+  const size = sentSize ?? DEFAULT_CHUNK;
+  if (!isWholeNumber(size, MIN_CHUNK, MAX_CHUNK))
     throw invalid('chunking_strategy.chunk_size', `a whole number from ${MIN_CHUNK} to ${MAX_CHUNK}`);
-  const most = Math.floor(Number(chunk) / 2);
-  const shared = overlap ?? Math.min(most, DEFAULT_CHUNK / 2);
-  if (!Number.isInteger(shared) || Number(shared) < 0 || Number(shared) > most)
+  const maxOverlap = Math.floor(size / 2);
+  const overlap = sentOverlap ?? Math.min(maxOverlap, DEFAULT_CHUNK / 2);
+  if (!isWholeNumber(overlap, 0, maxOverlap))
     throw invalid('chunking_strategy.chunk_overlap', 'a whole number up to half of chunk_size');
-  return { type: 'static', static: { max_chunk_size_tokens: chunk, chunk_overlap_tokens: shared } };
+  return { type: 'static', static: { max_chunk_size_tokens: size, chunk_overlap_tokens: overlap } };
 }
 
-const invalid = (member: string, expected: string): InvalidInput =>
-  new InvalidInput(`${member} must be ${expected}.`, []);
+const invalid = (member: string, expected: string): InvalidInput => new InvalidInput(`${member} must be ${expected}.`);

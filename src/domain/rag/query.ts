@@ -2,21 +2,17 @@ import { InvalidInput, UpstreamFailed } from '../errors.ts';
 import { isJsonObject, type JsonObject, jsonObjectOf } from '../json-object.ts';
 import type { VectorStore } from '../vector-stores/vector-store.ts';
 
-/** A failed retrieval or model call of a query. Its message is that of the upstream. */
+/** A failed search or model call of a query. It has the message of the upstream, and only its statuses 400 and 404. */
 export class QueryFailed extends UpstreamFailed {
   constructor(failure: UpstreamFailed) {
-    const { upstreamStatus } = failure;
-    const isPassed = upstreamStatus === 400 || upstreamStatus === 404;
-    super(
-      failure.message,
-      { provider: failure.provider, upstreamStatus: isPassed ? upstreamStatus : null },
-      { cause: failure },
-    );
+    const { provider, upstreamStatus } = failure;
+    const isPassedOn = upstreamStatus === 400 || upstreamStatus === 404;
+    super(failure.message, { provider, upstreamStatus: isPassedOn ? upstreamStatus : null }, { cause: failure });
     this.name = 'QueryFailed';
   }
 }
 
-/** How a query retrieves its context. */
+/** The vector store of a query, and how its texts are selected. */
 export interface Retrieval {
   readonly storeId: string;
   /** Provider of a store without registration. */
@@ -61,15 +57,17 @@ function rerankOf({ enabled, model, top_n: topN = DEFAULT_TOP_N }: JsonObject): 
   return { model, topN: Number(topN) };
 }
 
+/** The texts of the parts of a content, on lines of their own. */
+function textOfParts(content: unknown): string {
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+  const texts = parts.map((part) => jsonObjectOf(part)['text']).filter((text) => typeof text === 'string');
+  return texts.join('\n');
+}
+
 /** Text of the last message, which is the query. Throws InvalidInput when it has none. */
 export function queryTextOf(messages: readonly unknown[]): string {
   const { content } = jsonObjectOf(messages.at(-1));
-  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
-  const ofParts = parts.flatMap((part) => {
-    const { text } = jsonObjectOf(part);
-    return typeof text === 'string' ? [text] : [];
-  });
-  const text = typeof content === 'string' ? content : ofParts.join('\n');
+  const text = typeof content === 'string' ? content : textOfParts(content);
   if (text.trim() === '') throw new InvalidInput('The last message has no text to search for.');
   return text;
 }
@@ -84,25 +82,13 @@ export function searchBody(query: string, config: JsonObject, store: VectorStore
   return { query, max_num_results: count, ...(filter === null ? {} : { filters: filter }) };
 }
 
-/** Text of one result of a search. */
-function resultText(result: unknown): string {
-  const { content } = jsonObjectOf(result);
-  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
-  return parts
-    .flatMap((part) => {
-      const { text } = jsonObjectOf(part);
-      return typeof text === 'string' ? [text] : [];
-    })
-    .join('\n');
-}
-
 /** Texts of the results of a search, in order. */
 export function resultTexts(page: JsonObject): readonly string[] {
   const data: readonly unknown[] = Array.isArray(page['data']) ? page['data'] : [];
-  return data.map(resultText).filter((text) => text !== '');
+  return data.map((result) => textOfParts(jsonObjectOf(result)['content'])).filter((text) => text !== '');
 }
 
-/** The texts in the order of a rerank answer. Unknown places are left out. */
+/** The texts in the order of a rerank answer. An index without a text is left out. */
 export function rerankedTexts(texts: readonly string[], answer: JsonObject): readonly string[] {
   const results: readonly unknown[] = Array.isArray(answer['results']) ? answer['results'] : [];
   return results.flatMap((result) => {

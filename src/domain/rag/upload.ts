@@ -18,7 +18,7 @@ export class UploadRefused extends InvalidInput {
   }
 }
 
-/** A checked file, with a name that fits its content. */
+/** A file whose content was checked. The extension of its name is that of the content. */
 export interface CheckedFile extends SentFile {
   readonly contentType: 'application/pdf' | 'text/plain';
 }
@@ -26,6 +26,7 @@ export interface CheckedFile extends SentFile {
 /** Maximum size of a file, in bytes. */
 export const MAX_UPLOAD_BYTES = 512 * 1024 * 1024;
 
+/** Bytes at an offset, by which a format is recognised. */
 type Signature = readonly [offset: number, bytes: readonly number[]];
 
 const PDF: Signature = [0, [0x25, 0x50, 0x44, 0x46, 0x2d]];
@@ -50,7 +51,7 @@ const EXECUTABLES: readonly Signature[] = [
   [0, [0x00, 0x61, 0x73, 0x6d]],
 ];
 
-const has = (bytes: Uint8Array, [offset, signature]: Signature): boolean =>
+const hasSignature = (bytes: Uint8Array, [offset, signature]: Signature): boolean =>
   signature.every((byte, at) => bytes[offset + at] === byte);
 
 /** Whether the bytes are UTF-8 text without control characters of binary formats. */
@@ -64,28 +65,32 @@ function isText(bytes: Uint8Array): boolean {
   }
 }
 
-/** First entry of an Office document, in the name of its first file. */
-const OFFICE = /^(\[Content_Types\]\.xml|_rels\/|docProps\/|word\/|xl\/|ppt\/|mimetype)/;
+/** Start of the name of the first file of an Office document, which is a ZIP archive. */
+const OFFICE_NAME = /^(\[Content_Types\]\.xml|_rels\/|docProps\/|word\/|xl\/|ppt\/|mimetype)/;
 /** Offset of the name of the first file in a ZIP archive. */
 const ZIP_NAME_OFFSET = 30;
-const MAX_NAME = 100;
+/** Maximum bytes of that name that are read. */
+const ZIP_NAME_BYTES = 100;
+/** Maximum characters of the name of a file without its extension. */
+const MAX_STEM_CHARACTERS = 100;
 
 const isOffice = (bytes: Uint8Array): boolean =>
-  OFFICE.test(new TextDecoder('latin1').decode(bytes.subarray(ZIP_NAME_OFFSET, ZIP_NAME_OFFSET + MAX_NAME)));
+  OFFICE_NAME.test(new TextDecoder('latin1').decode(bytes.subarray(ZIP_NAME_OFFSET, ZIP_NAME_OFFSET + ZIP_NAME_BYTES)));
 
 /** Checks a file by its content, not by its name: a PDF document or UTF-8 text. Throws UploadRefused. */
 export function checkedUpload({ name, bytes }: SentFile): CheckedFile {
   if (bytes.length === 0) throw new UploadRefused('The file is empty.', 'empty_file');
   if (bytes.length > MAX_UPLOAD_BYTES) throw new UploadRefused('The file is larger than 512 MiB.', 'file_too_large');
-  if (has(bytes, PDF)) return { name: renamed(name, 'pdf'), bytes, contentType: 'application/pdf' };
+  if (hasSignature(bytes, PDF)) return { name: renamed(name, 'pdf'), bytes, contentType: 'application/pdf' };
   if (!isText(bytes)) throw refusedBinary(bytes);
   return { name: renamed(name, 'txt'), bytes, contentType: 'text/plain' };
 }
 
 function refusedBinary(bytes: Uint8Array): UploadRefused {
-  const isArchive = ARCHIVES.some((signature) => has(bytes, signature)) || (has(bytes, ZIP) && !isOffice(bytes));
+  const isZipArchive = hasSignature(bytes, ZIP) && !isOffice(bytes);
+  const isArchive = isZipArchive || ARCHIVES.some((signature) => hasSignature(bytes, signature));
   if (isArchive) return new UploadRefused('Archives are not ingested.', 'archive_not_allowed');
-  if (EXECUTABLES.some((signature) => has(bytes, signature)))
+  if (EXECUTABLES.some((signature) => hasSignature(bytes, signature)))
     return new UploadRefused('Programs are not ingested.', 'executable_not_allowed');
   return new UploadRefused('Only PDF documents and UTF-8 text are ingested.', 'unsupported_format');
 }
@@ -94,5 +99,5 @@ function refusedBinary(bytes: Uint8Array): UploadRefused {
 function renamed(name: string, extension: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? '';
   const stem = last.replace(/\.[^.]*$/, '').replaceAll(/[^\p{L}\p{N}_-]+/gu, '_');
-  return `${stem.slice(0, MAX_NAME) || 'file'}.${extension}`;
+  return `${stem.slice(0, MAX_STEM_CHARACTERS) || 'file'}.${extension}`;
 }

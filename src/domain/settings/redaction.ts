@@ -4,8 +4,10 @@ export const REDACTED = 'REDACTED';
 /** Maximum nesting of a shown value; deeper parts are redacted as a whole. */
 const MAX_DEPTH = 10;
 
-/** A reference to a variable is the name of a secret, not the secret. */
 const REFERENCE = /^os\.environ\/.+$/;
+
+/** Whether a text is a reference to a variable. It is the name of a secret, not the secret. */
+export const isReference = (text: string): boolean => REFERENCE.test(text);
 
 /** Names whose texts are secrets. */
 const SECRET =
@@ -38,7 +40,7 @@ export const isSecretText = (name: string, text: string): boolean => SECRET.test
 export function redacted(name: string, value: unknown, reader: Reader, depth = 0): unknown {
   if (isEmpty(value) || typeof value === 'number' || typeof value === 'boolean') return value;
   if (depth > MAX_DEPTH) return REDACTED;
-  if (typeof value === 'string') return isHidden(name, value, reader) && !REFERENCE.test(value) ? REDACTED : value;
+  if (typeof value === 'string') return isHidden(name, value, reader) && !isReference(value) ? REDACTED : value;
   if (reader === 'viewer' && SENSITIVE.test(name)) return REDACTED;
   if (Array.isArray(value)) return value.map((item) => redacted(name, item, reader, depth + 1));
   // Texts of a secret map are redacted by the name of the map, which `SECRET` matches.
@@ -71,6 +73,9 @@ function redactedCallbacks(value: unknown): unknown {
     ]),
   );
 }
+
+/** Whether a value has a redacted text, which stands for a stored secret. */
+export const hasRedacted = (value: unknown): boolean => JSON.stringify(value).includes(`"${REDACTED}"`);
 
 /** Metadata that was read, changed and sent back: secrets that were redacted keep their stored values. */
 export const withKeptSecrets = <Value>(sent: Value, stored: unknown): Value => withStoredSecrets(sent, stored) as Value;

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../json-object.ts';
 import { Conflict, InvalidInput } from '../errors.ts';
+import type { JsonObject } from '../json-object.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 import { withKeptSecrets } from '../settings/redaction.ts';
 
@@ -27,6 +27,7 @@ export interface VectorStore {
   readonly updatedAt: Date | null;
 }
 
+/** Members that are stored without encryption. */
 type OpenMembers = 'id' | 'provider' | 'name' | 'description' | 'metadata' | 'credentialName' | 'teamId' | 'userId';
 
 /** A store as the database has it. Its params are encrypted. */
@@ -90,8 +91,14 @@ function validated(store: OpenVectorStore): OpenVectorStore {
   const { id, provider, name, description, credentialName, teamId } = store;
   if (id.trim() === '' || provider.trim() === '')
     throw new InvalidInput('vector_store_id and custom_llm_provider are required');
-  const texts = { vector_store_id: id, custom_llm_provider: provider, vector_store_name: name };
-  for (const [member, text] of Object.entries({ ...texts, litellm_credential_name: credentialName, team_id: teamId }))
+  const texts = {
+    vector_store_id: id,
+    custom_llm_provider: provider,
+    vector_store_name: name,
+    litellm_credential_name: credentialName,
+    team_id: teamId,
+  };
+  for (const [member, text] of Object.entries(texts))
     if (text !== null && (text.length > MAX_CHARACTERS || CONTROL_OR_UNPAIRED_SURROGATE.test(text)))
       throw new InvalidInput(
         `${member} must have at most ${MAX_CHARACTERS} characters, no control character and no unpaired surrogate`,

@@ -14,9 +14,10 @@ import type { BatchReservation } from '../admission/batch-limits.ts';
 import type { GatewayCall, Tries } from '../gateway.ts';
 import type { RecordedRequest, RecordedGuardrails } from '../accounting/record.ts';
 import type { CallLimits, LimitedCall } from '../admission/rate-limits.ts';
-import { NO_OUTCOME } from './no-outcome.ts';
+
 import { AnsweredCall, type CallOfAnswer } from './answered-call.ts';
 import type { CallOptions } from './call-options.ts';
+import { NO_OUTCOME, usedTokens } from './outcomes.ts';
 
 /** Parts of the gateway that a call uses. */
 export interface CallTools extends AccountTools {

@@ -21,14 +21,14 @@ import { checkArguments, checkResult } from './guarded-tool.ts';
 import { mcpLimitsOf } from './mcp-limits.ts';
 import type { McpGateway, McpGatewayCall, McpSender } from './mcp-gateway.ts';
 
-/** Deadline of a listing, in ms, for all servers together. */
+/** Deadline of a listing of all its servers together, in ms. */
 const LIST_MS = 30_000;
-/** Deadline of a call to a server without its own, in ms. */
+/** Deadline of a call to a server without a configured one, in ms. */
 const CALL_MS = 60_000;
-/** Servers that are asked for their tools at the same time. */
+/** Maximum number of servers that are asked for their tools at the same time. */
 const PARALLEL_SERVERS = 64;
 
-/** Requests of the caller to a server: headers, owner and signal of the connection. */
+/** What a request to a server sends besides its message. */
 const upstreamCall = (server: McpServer, sender: McpSender, signal: AbortSignal) => ({
   headers: upstreamHeaders(server, sender),
   owner: sender.caller.keyHash,
@@ -37,12 +37,13 @@ const upstreamCall = (server: McpServer, sender: McpSender, signal: AbortSignal)
 
 /** Creates the gateway to MCP servers. `guards` is null without guardrails. */
 export function createMcpGateway(upstream: McpUpstream, tools: CallTools, guards: Guards | null): McpGateway {
+  /** The tools of one server. A failure is a result, too. Throws only the reason of the signal. */
   async function toolsOf(
     server: McpServer,
     sender: McpSender,
-    { signal, most }: { readonly signal: AbortSignal; readonly most: number },
+    { signal, withinMs }: { readonly signal: AbortSignal; readonly withinMs: number },
   ): Promise<ServerTools> {
-    const milliseconds = Math.min(server.timeoutMs ?? most, most, LIST_MS);
+    const milliseconds = Math.min(server.timeoutMs ?? withinMs, withinMs);
     try {
       const listed = await withinDeadline({ signal, milliseconds, what: nameIn(server) }, (deadline) =>
         upstream.listTools(server, upstreamCall(server, sender, deadline)),
@@ -55,19 +56,22 @@ export function createMcpGateway(upstream: McpUpstream, tools: CallTools, guards
     }
   }
 
+  /** The guardrails of a call; null when none applies. */
   function guardOf({ caller }: McpSender, model: string): CallGuard | null {
     if (guards === null) return null;
-    if (guards.isIdle() && (caller.key === null || !namesGuardrails(caller.key))) return null;
+    const keyNamesGuardrails = caller.key !== null && namesGuardrails(caller.key);
+    if (guards.isIdle() && !keyNamesGuardrails) return null;
     const guard = guards.open({ caller, model });
     return guard.isIdle() ? null : guard;
   }
 
   return {
-    async listTools(servers, sender, { signal, isRecorded, milliseconds: most = LIST_MS }) {
+    async listTools(servers, sender, { signal, isRecorded, milliseconds = LIST_MS }) {
       const call = isRecorded ? openListing(tools, sender, signal) : null;
+      const endMs = tools.clock.monotonicMs() + Math.min(milliseconds, LIST_MS);
       try {
         const listed = await inParallel(servers, PARALLEL_SERVERS, (server) =>
-          toolsOf(server, sender, { signal, most }),
+          toolsOf(server, sender, { signal, withinMs: Math.max(0, endMs - tools.clock.monotonicMs()) }),
         );
         await call?.answered(exchangeOf(outcomeWith(null, false))).consume(() => Promise.resolve());
         return listed;
@@ -120,11 +124,11 @@ export function createMcpGateway(upstream: McpUpstream, tools: CallTools, guards
 
 const nameIn = (server: McpServer): string => `The MCP server ${prefixOf(server)}`;
 
-/** Price of a call. A tool without a price costs that of the server, or nothing. */
+/** Price of a call: that of the tool, else that of the server, else nothing. */
 const priceOf = ({ server: { prices }, tool }: McpGatewayCall): Usd =>
   prices.byTool.get(tool) ?? prices.perCall ?? ZERO_USD;
 
-/** The record of a tool call. The span has the type of a tool. */
+/** The request of a tool call as it is recorded. Its span has the type of a tool. */
 function requestOf({ sentName, args }: McpGatewayCall, { caller, sessionId }: McpSender): RecordedRequest {
   const labels =
     sessionId === null ? undefined : callLabels({ session: sessionId, endUser: null, tags: [], metadata: {} });
@@ -174,7 +178,7 @@ const deploymentOf = (server: McpServer | null, upstreamModel: string): Deployme
   baseModel: null,
 });
 
-/** Outcome of an answer. A tool that reports a failure is recorded as failed. */
+/** Outcome of an answer; of a listing with the result null. A tool that reports a failure is recorded as failed. */
 function outcomeWith(result: McpToolResult | null, capturesText: boolean): Outcome {
   const texts = (result?.content ?? []).flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
   const isFailed = result?.isError === true;

@@ -41,7 +41,7 @@ export async function checkArguments(guard: CallGuard, args: JsonObject, call: R
   return { ...args, ...(withTexts({ args }, places, texts)['args'] as JsonObject) };
 }
 
-/** As `checkArguments`, for the content of a result. */
+/** Checks the texts of a result as `checkArguments` does. */
 export async function checkResult(guard: CallGuard, result: McpToolResult, call: RunningCall): Promise<McpToolResult> {
   if (!guard.has('post_call')) return result;
   const { content, structuredContent } = result;

@@ -20,8 +20,8 @@ export interface McpGatewayCall {
 /** Requests to MCP servers. They do not check which servers and tools the caller may use. */
 export interface McpGateway {
   /**
-   * Asks all servers at the same time, up to a deadline. A server that fails has an outcome and no tools. `isRecorded`:
-   * the listing has a spend row. Throws only the signal's reason.
+   * Asks servers for their tools, up to a deadline for all of them together. A server that fails has an outcome and no
+   * tools. `isRecorded`: the listing has a spend row. Throws only the signal's reason.
    */
   listTools(
     servers: readonly McpServer[],
@@ -29,7 +29,7 @@ export interface McpGateway {
     options: {
       readonly signal: AbortSignal;
       readonly isRecorded: boolean;
-      /** Deadline in ms; 30 s when absent, and at most that. */
+      /** Deadline in ms, at most 30 s; 30 s when absent. */
       readonly milliseconds?: number;
     },
   ): Promise<readonly ServerTools[]>;

@@ -4,10 +4,7 @@ import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import type { McpServer } from '../../domain/mcp-servers/mcp-server.ts';
 import { isNamed } from '../../domain/mcp/tool-names.ts';
 
-/**
- * Limits of a call to a server, besides those of its key. They are those of the server, and `mcp_rpm_limit` of the key
- * and of its team.
- */
+/** Limits of a call to a server: those of the server, and `mcp_rpm_limit` of the key and of its team. */
 export function mcpLimitsOf({ key }: Caller, server: McpServer): readonly RateLimit[] {
   const limits: RateLimit[] = [];
   const { requestsPerMinute, maxConcurrentRequests } = server;

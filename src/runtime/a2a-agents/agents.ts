@@ -13,12 +13,13 @@ import { normalisedCard } from '../../domain/a2a-agents/card.ts';
 import { killSwitchFault } from '../../domain/a2a-agents/kill-switch.ts';
 import { paramsFault } from '../../domain/a2a-agents/numbers.ts';
 import { Conflict, InvalidInput } from '../../domain/errors.ts';
-import { headersFault, unmaskedHeaders } from '../../domain/pass-through/headers.ts';
+import { hasMaskedHeader, headersFault, unmaskedHeaders } from '../../domain/pass-through/headers.ts';
 import { type Authored, newStamps } from '../../domain/row-store.ts';
 import { Secret } from '../../domain/secret.ts';
-import { REDACTED, withKeptSecrets } from '../../domain/settings/redaction.ts';
+import { hasRedacted, withKeptSecrets } from '../../domain/settings/redaction.ts';
 import { type Cipher, cipherFor, type Secrets } from '../credentials/encryption.ts';
 import { createJsonSealer } from '../credentials/json-sealer.ts';
+import { orderedReads } from '../tasks/ordered-reads.ts';
 
 export interface AgentOptions {
   /** Agents of the configuration file. */
@@ -34,22 +35,15 @@ const CONTROL_OR_UNPAIRED_SURROGATE = /[\p{Cc}\p{Cs}]/u;
 
 /** Agents in memory over their store. */
 export function createA2aAgents({ configured: initial, store, salt, log }: AgentOptions): A2aAgents {
-  const sealer = createJsonSealer<AgentSecrets>(agentCipher(salt));
-  const warned = new Set<string>();
+  const sealer = createJsonSealer<AgentSecrets>(agentCipher(salt), (id) => {
+    log.warn({ id }, 'An agent is not called: its secrets were encrypted with another salt key.');
+  });
   let configured = initial;
   let stored: readonly A2aAgent[] = [];
-  let byKey = indexOf(configured);
-  /** Number of reads that were started. */
-  let startedReads = 0;
-  /** Number of the read whose result is in use. An older read never replaces a newer one. */
-  let readInUse = 0;
+  let byIdOrName = indexOf(configured);
 
   function agentOf(row: StoredAgent): A2aAgent {
     const opened = sealer.open(row.id, row.sealed);
-    if (opened === null && !warned.has(row.id)) {
-      warned.add(row.id);
-      log.warn({ id: row.id }, 'An agent is not called: its secrets were encrypted with another salt key.');
-    }
     const { id, name, settings, createdAt, createdBy, updatedAt, updatedBy } = row;
     const { params, staticHeaders, killSwitch } = opened ?? DEFAULT_AGENT;
     return {
@@ -69,28 +63,48 @@ export function createA2aAgents({ configured: initial, store, salt, log }: Agent
     };
   }
 
-  const index = (): void => {
-    byKey = indexOf([...configured, ...stored]);
-  };
-
-  async function refresh(): Promise<void> {
-    startedReads += 1;
-    const readNumber = startedReads;
-    const rows = await store.all(null);
-    if (readNumber < readInUse) return;
-    readInUse = readNumber;
-    stored = rows.map(agentOf);
-    index();
+  function updateIndex(): void {
+    byIdOrName = indexOf([...configured, ...stored]);
   }
+
+  const refresh = orderedReads(
+    () => store.all(null),
+    (rows) => {
+      stored = rows.map(agentOf);
+      updateIndex();
+    },
+  );
 
   /** Checks a name against the configuration file, which the database cannot do. Throws Conflict. */
   function assertFree(name: string): void {
     if (configured.some((one) => one.name === name)) throw new Conflict(nameTaken(name));
   }
 
+  /** A row with a patch applied. Throws Conflict and InvalidInput. */
+  function changedRow(row: StoredAgent, patch: AgentPatch, { now, by }: Authored): StoredAgent {
+    const opened = sealer.open(row.id, row.sealed);
+    // Without the stored secrets, a patch would lose those that it does not send, and redacted values.
+    if (opened === null && !replacesAllSecrets(patch))
+      throw new Conflict(
+        'The secrets of this agent were encrypted with another salt key. Send static_headers, litellm_params and kill_switch, with secrets.',
+      );
+    const name = patch.name ?? row.name;
+    assertName(name);
+    if (name !== row.name) assertFree(name);
+    const secrets = patchedSecrets(opened ?? DEFAULT_AGENT, patch);
+    return {
+      ...row,
+      name,
+      settings: patchedSettings({ ...settingsOf(DEFAULT_AGENT), ...row.settings }, withCard(patch, name)),
+      sealed: sealer.seal(row.id, secrets),
+      updatedAt: now,
+      updatedBy: by,
+    };
+  }
+
   return {
     list: () => [...configured, ...stored],
-    find: (idOrName) => byKey.get(idOrName) ?? null,
+    find: (idOrName) => byIdOrName.get(idOrName) ?? null,
     async add(id, { name, ...draft }, by) {
       assertName(name);
       const secrets = patchedSecrets(DEFAULT_AGENT, draft);
@@ -119,31 +133,10 @@ export function createA2aAgents({ configured: initial, store, salt, log }: Agent
     },
     configure(agents) {
       configured = agents;
-      index();
+      updateIndex();
     },
     refresh,
   };
-
-  function changedRow(row: StoredAgent, patch: AgentPatch, { now, by }: Authored): StoredAgent {
-    const opened = sealer.open(row.id, row.sealed);
-    // Without the stored secrets, a patch would lose those that it does not send, and redacted values.
-    if (opened === null && !areWhole(patch))
-      throw new Conflict(
-        'The secrets of this agent were encrypted with another salt key. Send static_headers, litellm_params and kill_switch, with secrets.',
-      );
-    const name = patch.name ?? row.name;
-    assertName(name);
-    if (name !== row.name) assertFree(name);
-    const secrets = patchedSecrets(opened ?? DEFAULT_AGENT, patch);
-    return {
-      ...row,
-      name,
-      settings: patchedSettings({ ...settingsOf(DEFAULT_AGENT), ...row.settings }, withCard(patch, name)),
-      sealed: sealer.seal(row.id, secrets),
-      updatedAt: now,
-      updatedBy: by,
-    };
-  }
 }
 
 const nameTaken = (name: string): string => `Agent with name ${name} already exists`;
@@ -170,13 +163,10 @@ const withCard = (patch: AgentPatch, name: string): AgentPatch =>
 const secretHeaders = (headers: AgentSecrets['staticHeaders']): A2aAgent['staticHeaders'] =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, new Secret(value)]));
 
-/** Whether a patch replaces all secrets, and no redacted value stands for a stored one. */
-function areWhole({ params, staticHeaders, killSwitch }: AgentPatch): boolean {
+/** Whether a patch has all secrets, and no masked or redacted value stands for a stored one. */
+function replacesAllSecrets({ params, staticHeaders, killSwitch }: AgentPatch): boolean {
   if (params === undefined || staticHeaders === undefined || killSwitch === undefined) return false;
-  const hasMask = Object.entries(unmaskedHeaders(staticHeaders, {})).some(
-    ([name, value]) => value !== staticHeaders[name],
-  );
-  return !hasMask && !JSON.stringify([params, killSwitch]).includes(`"${REDACTED}"`);
+  return !hasMaskedHeader(staticHeaders) && !hasRedacted([params, killSwitch]);
 }
 
 /** Secrets with a patch applied. A redacted value keeps the stored one. Throws InvalidInput. */

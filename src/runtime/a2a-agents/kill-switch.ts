@@ -6,11 +6,15 @@ import { type HttpClient, HttpFailure } from '../../domain/http.ts';
 
 /** Deadline of the head of the answer, in ms. */
 const DEADLINE_MS = 30_000;
-/** Status with which failed kill switches are answered, as in the reference. */
+/** Status of the answer to a caller when a kill switch fails, as in the reference. */
 const FAILED = 502;
 /** Lowest status of an answer that is no success. */
 const FIRST_FAILED_STATUS = 300;
 
+const withLowerCaseNames = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+/** The request of a kill switch. Configured headers replace those of the gateway. */
 function requestOf({ killSwitch }: A2aAgent) {
   const { url, method, headers, query_params: query, body, auth } = killSwitch ?? {};
   const address = new URL(typeof url === 'string' ? url : '');
@@ -23,7 +27,7 @@ function requestOf({ killSwitch }: A2aAgent) {
     headers: {
       ...(hasBody ? { 'content-type': 'application/json' } : {}),
       ...authorizationOf(auth),
-      ...textsIn(headers),
+      ...withLowerCaseNames(textsIn(headers)),
     },
     pieces: hasBody ? [Buffer.from(JSON.stringify(body))] : [],
   };

@@ -7,10 +7,21 @@ interface JsonSealer<Value> {
   open(id: string, sealed: string): Value | null;
 }
 
-export const createJsonSealer = <Value>(cipher: Cipher): JsonSealer<Value> => ({
-  seal: (id, value) => cipher.seal(Buffer.from(JSON.stringify(value)), id).toString('base64'),
-  open(id, sealed) {
-    const plain = cipher.open(Buffer.from(sealed, 'base64'), id);
-    return plain === null ? null : (JSON.parse(plain.toString('utf8')) as Value);
-  },
-});
+/** `warn` is called once for each id of a row that no known key decrypts. */
+export function createJsonSealer<Value>(cipher: Cipher, warn: (id: string) => void): JsonSealer<Value> {
+  const warned = new Set<string>();
+  function warnOnce(id: string): void {
+    if (warned.has(id)) return;
+    warned.add(id);
+    warn(id);
+  }
+  return {
+    seal: (id, value) => cipher.seal(Buffer.from(JSON.stringify(value)), id).toString('base64'),
+    open(id, sealed) {
+      const plain = cipher.open(Buffer.from(sealed, 'base64'), id);
+      if (plain !== null) return JSON.parse(plain.toString('utf8')) as Value;
+      warnOnce(id);
+      return null;
+    },
+  };
+}

@@ -1,4 +1,3 @@
-import { REDACTED } from '../../domain/settings/redaction.ts';
 import { Conflict, InvalidInput } from '../../domain/errors.ts';
 import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
 import { type Guardrails, type ParamReader, UNREADABLE_KIND } from '../../domain/guardrails/guardrails.ts';
@@ -9,8 +8,10 @@ import {
   patchedGuardrail,
   type StoredGuardrail,
 } from '../../domain/guardrails/stored-guardrail.ts';
+import { hasRedacted } from '../../domain/settings/redaction.ts';
 import { type Cipher, cipherFor, type Secrets } from '../credentials/encryption.ts';
 import { createJsonSealer } from '../credentials/json-sealer.ts';
+import { orderedReads } from '../tasks/ordered-reads.ts';
 
 type Params = GuardrailDefinition['params'];
 
@@ -42,26 +43,19 @@ const versionOf = ({ id, name, sealed, info, updatedAt }: StoredGuardrail): stri
 
 /** Guardrails in memory over their store. */
 export function createGuardrails({ configured, readParams, store, salt, log }: GuardrailOptions): Guardrails {
-  const paramsSealer = createJsonSealer<Params>(guardrailCipher(salt));
-  const warned = new Set<string>();
+  const paramsSealer = createJsonSealer<Params>(guardrailCipher(salt), (id) => {
+    log.warn({ id }, 'A guardrail cannot run: its parameters were encrypted with another salt key.');
+  });
   let fromFile: readonly LoadedGuardrail[] = [];
   /** Why a guardrail cannot run. `refuseFaulty` sets the check. */
   let faultOf: (definition: GuardrailDefinition) => string | null = () => null;
   let stored: readonly LoadedGuardrail[] = [];
   let definitions: readonly GuardrailDefinition[] = [];
-  /** Number of reads that were started. */
-  let startedReads = 0;
-  /** Number of the read whose result is in use. An older read never replaces a newer one. */
-  let readInUse = 0;
 
   const running = (): readonly GuardrailDefinition[] => [...fromFile, ...stored].map(({ run }) => run);
 
   function load(row: StoredGuardrail): LoadedGuardrail {
     const opened = paramsSealer.open(row.id, row.sealed);
-    if (opened === null && !warned.has(row.id)) {
-      warned.add(row.id);
-      log.warn({ id: row.id }, 'A guardrail cannot run: its parameters were encrypted with another salt key.');
-    }
     const { id, name, kind, modes, defaultOn, info, teamId, createdAt, updatedAt } = row;
     const common = { id, name, modes, defaultOn, info, teamId, createdAt, updatedAt, isFromConfig: false };
     const shown = { ...common, kind, params: opened ?? { guardrail: kind, mode: modes, default_on: defaultOn } };
@@ -78,14 +72,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
     definitions = running();
   }
 
-  async function refresh(): Promise<void> {
-    startedReads += 1;
-    const readNumber = startedReads;
-    const rows = await store.all(null);
-    if (readNumber < readInUse) return;
-    readInUse = readNumber;
-    use(rows);
-  }
+  const refresh = orderedReads(() => store.all(null), use);
 
   function configure(next: readonly GuardrailDefinition[]): void {
     fromFile = next.map((shown) => ({ version: '', shown, run: { ...shown, params: readParams(shown.params) } }));
@@ -135,7 +122,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
       const changed = await store.change(id, (row) => {
         const { sealed: _sealed, ...rest } = row;
         const params = paramsSealer.open(row.id, row.sealed);
-        const isReplaced = patch.params !== undefined && !JSON.stringify(patch.params).includes(`"${REDACTED}"`);
+        const isReplaced = patch.params !== undefined && !hasRedacted(patch.params);
         // Without the stored params, a patch would lose the members that it does not send, and redacted secrets.
         if (params === null && !isReplaced)
           throw new Conflict(

@@ -17,6 +17,7 @@ import {
 import { newStamps } from '../../domain/row-store.ts';
 import { type Cipher, cipherFor, type Secrets } from '../credentials/encryption.ts';
 import { createJsonSealer } from '../credentials/json-sealer.ts';
+import { orderedReads } from '../tasks/ordered-reads.ts';
 
 interface McpServersOptions {
   /** Servers of the configuration file. */
@@ -48,18 +49,16 @@ const UNREADABLE = new Conflict(
 /** MCP servers in memory over their store. */
 export function createMcpServers(options: McpServersOptions): McpServers {
   const { configured, readParams, stdio, store, salt, log } = options;
-  const sealer = createJsonSealer<JsonObject>(mcpServerCipher(salt));
-  const warned = new Set<string>();
+  const sealer = createJsonSealer<JsonObject>(mcpServerCipher(salt), (id) => {
+    log.warn({ id }, 'An MCP server cannot be used: its settings were encrypted with another salt key.');
+  });
   let fromFile: readonly LoadedServer[] = [];
   let stored: readonly LoadedServer[] = [];
   let inForce: readonly McpServer[] = [];
-  /** Number of reads that were started. */
-  let startedReads = 0;
-  /** Number of the read whose result is in use. An older read never replaces a newer one. */
-  let readInUse = 0;
 
   const list = (): readonly McpServerDefinition[] => [...fromFile, ...stored].map(({ definition }) => definition);
 
+  /** The server of a definition; null when it is not in force. */
   function serverOf(definition: McpServerDefinition): McpServer | null {
     if (!isApproved(definition) || isStdioRefused(definition.params, stdio)) return null;
     return mcpServerOf({ ...definition, params: readParams(definition.params) });
@@ -74,10 +73,6 @@ export function createMcpServers(options: McpServersOptions): McpServers {
     const { id, createdAt, createdBy, updatedAt, updatedBy } = row;
     const params = sealer.open(id, row.sealed);
     const stamps = { createdAt, createdBy, updatedAt, updatedBy };
-    if (params === null && !warned.has(id)) {
-      warned.add(id);
-      log.warn({ id }, 'an MCP server cannot be used: its settings were encrypted with another salt key');
-    }
     const definition = { id, params: params ?? {}, isFromConfig: false, ...stamps };
     return { version: versionOf(row), definition, server: params === null ? null : serverOf(definition) };
   }
@@ -91,14 +86,7 @@ export function createMcpServers(options: McpServersOptions): McpServers {
     replaceServers();
   }
 
-  async function refresh(): Promise<void> {
-    startedReads += 1;
-    const readNumber = startedReads;
-    const rows = await store.all(null);
-    if (readNumber < readInUse) return;
-    readInUse = readNumber;
-    use(rows);
-  }
+  const refresh = orderedReads(() => store.all(null), use);
 
   function configure(definitions: readonly McpServerDefinition[]): void {
     fromFile = definitions.map((definition) => ({ version: '', definition, server: serverOf(definition) }));
@@ -107,14 +95,15 @@ export function createMcpServers(options: McpServersOptions): McpServers {
 
   /** Creates all servers in force again, with the current values of the variables. */
   function resolve(): void {
-    const again = (one: LoadedServer): LoadedServer =>
+    const resolved = (one: LoadedServer): LoadedServer =>
       one.server === null ? one : { ...one, server: serverOf(one.definition) };
-    fromFile = fromFile.map(again);
-    stored = stored.map(again);
+    fromFile = fromFile.map(resolved);
+    stored = stored.map(resolved);
     replaceServers();
   }
 
-  const sealed = (id: string, params: JsonObject) => ({ ...nameKeysOf(params), sealed: sealer.seal(id, params) });
+  /** Columns of a row that params determine. */
+  const columnsOf = (id: string, params: JsonObject) => ({ ...nameKeysOf(params), sealed: sealer.seal(id, params) });
 
   configure(configured);
   return {
@@ -126,7 +115,7 @@ export function createMcpServers(options: McpServersOptions): McpServers {
       await refresh();
       if (list().some((one) => one.id === id)) throw new Conflict(`An MCP server with the id ${id} exists already.`);
       assertUniqueNames({ id, params }, list());
-      const row = { id, ...sealed(id, params), ...newStamps(by) };
+      const row = { id, ...columnsOf(id, params), ...newStamps(by) };
       await store.add(row);
       await refresh();
       return load(row).definition;
@@ -138,7 +127,7 @@ export function createMcpServers(options: McpServersOptions): McpServers {
         if (before === null) throw UNREADABLE;
         const params = changedParams(before, changes, stdio);
         assertUniqueNames({ id, params }, list());
-        return { ...row, ...sealed(id, params), updatedAt: now, updatedBy: by };
+        return { ...row, ...columnsOf(id, params), updatedAt: now, updatedBy: by };
       });
       await refresh();
       return changed === null ? null : load(changed.after).definition;

@@ -21,7 +21,7 @@ const CLIENTS_LIMIT = 1_000;
 
 /** Access tokens of the OAuth client credentials flow (RFC 6749, section 4.4). */
 export interface ClientTokens {
-  /** A token that has not expired: one request for all callers. Throws UpstreamFailed. */
+  /** A token that has not expired. Callers who wait for the same new token share one request. Throws UpstreamFailed. */
   for(credentials: ClientCredentials): Promise<Secret>;
   /** Drops a token that a server refused. */
   evict(credentials: ClientCredentials): void;
@@ -48,22 +48,23 @@ export function createClientTokens(http: Pick<HttpClient, 'post'>, now: () => nu
 
   return {
     async for(credentials) {
-      const name = nameOf(credentials);
-      let token = tokens.get(name);
+      const key = keyOf(credentials);
+      let token = tokens.get(key);
       if (token === undefined) {
         token = createCredentialCache(() => fetchToken(credentials), now);
-        tokens.set(name, token);
+        tokens.set(key, token);
         evictOldest(tokens, CLIENTS_LIMIT);
       }
       return await token();
     },
     evict(credentials) {
-      tokens.delete(nameOf(credentials));
+      tokens.delete(keyOf(credentials));
     },
   };
 }
 
-const nameOf = ({ tokenUrl, clientId, clientSecret, scopes, audience }: ClientCredentials): string =>
+/** Key of a client. The secret is hashed. */
+const keyOf = ({ tokenUrl, clientId, clientSecret, scopes, audience }: ClientCredentials): string =>
   createHash('sha256')
     .update(JSON.stringify([tokenUrl, clientId, clientSecret.reveal(), scopes, audience]))
     .digest('base64');

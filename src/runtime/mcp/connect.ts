@@ -3,9 +3,10 @@ import { UpstreamFailed } from '../../domain/errors.ts';
 import type { HttpClient } from '../../domain/http.ts';
 import type { McpServer } from '../../domain/mcp-servers/mcp-server.ts';
 import { unsupportedAuth } from '../../domain/mcp-servers/mcp-server-of.ts';
+import { labelOf } from '../../domain/mcp/tool-names.ts';
 import { VERSION } from '../../domain/version.ts';
 import type { ClientTokens } from './client-tokens.ts';
-import { untilAborted } from './until-aborted.ts';
+import { untilAborted } from '../../domain/until-aborted.ts';
 import { timeoutFailure } from './failures.ts';
 import { createMcpFetch, type McpFetch } from './mcp-fetch.ts';
 import { MAX_MESSAGE_BYTES } from './bounded-body.ts';
@@ -33,8 +34,6 @@ interface ConnectOptions {
   readonly signal: AbortSignal;
 }
 
-export const nameOfServer = ({ id, name, alias }: McpServer): string => alias ?? name ?? id;
-
 /**
  * Connects to a server and initializes the session. The library is loaded here, at the first use. Throws errors of the
  * transport.
@@ -42,7 +41,7 @@ export const nameOfServer = ({ id, name, alias }: McpServer): string => alias ??
 export async function connectTo(server: McpServer, options: ConnectOptions): Promise<McpConnection> {
   if (server.auth.kind === 'unsupported')
     throw new UpstreamFailed(
-      `The MCP server ${nameOfServer(server)} cannot be called: ${unsupportedAuth(server.auth.authType)}.`,
+      `The MCP server ${labelOf(server)} cannot be called: ${unsupportedAuth(server.auth.authType)}.`,
       { provider: 'mcp', upstreamStatus: null, upstreamCode: 'unsupported_auth_type' },
     );
   const { Client: McpClient } = await import('@modelcontextprotocol/client');
@@ -57,7 +56,7 @@ export async function connectTo(server: McpServer, options: ConnectOptions): Pro
     await untilAborted(client.connect(transport, { timeout: HANDSHAKE_MS, signal: stop }), stop);
   } catch (error) {
     await transport.close().catch(() => undefined);
-    throw late.aborted ? timeoutFailure(nameOfServer(server), error) : error;
+    throw late.aborted ? timeoutFailure(labelOf(server), error) : error;
   }
   return {
     client,
@@ -68,7 +67,7 @@ export async function connectTo(server: McpServer, options: ConnectOptions): Pro
   };
 }
 
-/** A transport, and the message that ends its session. */
+/** A transport, and a function that sends the message that ends its session. */
 async function transportTo(server: McpServer, options: ConnectOptions) {
   if (server.transport === 'stdio') return { transport: await processTransport(server), goodbye: nothing };
   const url = addressOf(server);
@@ -95,7 +94,7 @@ const nothing = (): Promise<void> => Promise.resolve();
 function addressOf(server: McpServer): URL {
   const url = server.url === null ? null : URL.parse(server.url);
   if (url !== null) return url;
-  throw new UpstreamFailed(`The MCP server ${nameOfServer(server)} has no valid address.`, {
+  throw new UpstreamFailed(`The MCP server ${labelOf(server)} has no valid address.`, {
     provider: 'mcp',
     upstreamStatus: null,
   });
@@ -104,7 +103,7 @@ function addressOf(server: McpServer): URL {
 /** A child process with the configured environment, and the default variables that programs need, such as `PATH`. */
 async function processTransport(server: McpServer) {
   if (server.command === null)
-    throw new UpstreamFailed(`The MCP server ${nameOfServer(server)} has no command.`, {
+    throw new UpstreamFailed(`The MCP server ${labelOf(server)} has no command.`, {
       provider: 'mcp',
       upstreamStatus: null,
     });
@@ -125,7 +124,7 @@ function fetchFor(server: McpServer, { http, tokens, headers, ended }: ConnectOp
   );
   const send = createMcpFetch({
     http,
-    server: nameOfServer(server),
+    server: labelOf(server),
     hasOpenStream: server.transport === 'sse',
     streamEnded: ended,
     async headers() {

@@ -3,7 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { Unavailable } from '../../domain/errors.ts';
 import type { McpServer } from '../../domain/mcp-servers/mcp-server.ts';
 import type { McpUpstreamCall } from '../../domain/mcp/mcp-upstream.ts';
-import { untilAborted } from './until-aborted.ts';
+import { untilAborted } from '../../domain/until-aborted.ts';
 import type { McpConnection } from './connect.ts';
 
 /** Maximum number of open connections. */
@@ -35,7 +35,7 @@ interface Lease {
   release(broken?: boolean): void;
 }
 
-/** Open connections, each used by all requests to one server with one credential. */
+/** Open connections. All requests to a server share one, but requests with headers share it only with their caller. */
 export interface Connections {
   /** Opens a connection, or returns an open one. Throws transport errors, Unavailable, and the signal's reason. */
   lease(server: McpServer, sender: Sender, signal: AbortSignal): Promise<Lease>;
@@ -93,21 +93,15 @@ export function createConnections(
   }
 
   function makeRoom(owner: string | null): void {
-    const all = [...entries.values()];
-    if (owner !== null)
-      makeRoomIn(
-        all.filter((entry) => entry.owner === owner),
-        MAX_OF_OWNER,
-      );
-    makeRoomIn(
-      all.filter(({ isRetired }) => !isRetired),
-      MAX_CONNECTIONS,
-    );
+    const ofOwner = owner === null ? [] : [...entries.values()].filter((entry) => entry.owner === owner);
+    makeRoomIn(ofOwner, MAX_OF_OWNER);
+    makeRoomIn([...entries.values()], MAX_CONNECTIONS);
   }
 
+  /** The open connection for a sender, or a new one. Throws Unavailable when all connections are in use. */
   function entryFor(server: McpServer, sender: Sender): { readonly entry: Entry; readonly isNew: boolean } {
     const owner = ownerOf(server, sender);
-    const key = keyOf(server, sender);
+    const key = keyOf(server, owner, sender);
     const found = entries.get(key);
     if (found !== undefined && found.server === server) return { entry: found, isNew: false };
     if (found !== undefined) retire(found);
@@ -173,11 +167,8 @@ export function createConnections(
 const ownerOf = ({ transport }: McpServer, { headers, owner }: Sender): string | null =>
   transport === 'stdio' || Object.keys(headers).length === 0 ? null : owner;
 
-/** Key of a connection. One with headers belongs to one caller. */
-function keyOf(server: McpServer, sender: Sender): string {
-  const { id } = server;
-  const { headers } = sender;
-  const owner = ownerOf(server, sender);
+/** Key of a connection: the server, and for a connection of one caller also the caller and its headers. */
+function keyOf({ id }: McpServer, owner: string | null, { headers }: Sender): string {
   if (owner === null) return id;
   const names = Object.keys(headers).toSorted();
   const text = JSON.stringify([owner, names.map((name) => [name, headers[name]])]);

@@ -11,7 +11,7 @@ export type McpFetch = (url: string | URL, init?: RequestInit) => Promise<Respon
 /** Status with which a server tells the protocol library that it has no open stream. */
 const NO_STREAM = 405;
 /** Statuses of answers without a body. */
-const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 /** Maximum wait for the head of an answer, in ms. Calls have shorter deadlines. */
 const HEAD_MS = 600_000;
 /** Maximum bytes of a refusal that are read. */
@@ -40,7 +40,7 @@ type MessageId = string | number;
  * - A stream that ends without the response gets an error as its last event. Without it, the request would not end.
  */
 export function createMcpFetch({ http, server, hasOpenStream, headers, streamEnded }: FetchOptions): McpFetch {
-  /** Requests whose answers are open. */
+  /** Requests whose answers have not ended, by the id of their message. */
   const open = new Map<MessageId, AbortController>();
 
   async function send(method: string, url: string, { headers: given, body }: RequestInit, signal: AbortSignal) {
@@ -64,7 +64,7 @@ export function createMcpFetch({ http, server, hasOpenStream, headers, streamEnd
         const isStream = EVENTS.test(answer.headers['content-type'] ?? '');
         return responseOf(server, answer, {
           perEvent: false,
-          tail: id !== null && isStream ? (failure) => lastEvent(server, id, failure) : null,
+          lastBytes: id !== null && isStream ? (failure) => lastEvent(server, id, failure) : null,
           ended,
         });
       }
@@ -86,7 +86,7 @@ export function createMcpFetch({ http, server, hasOpenStream, headers, streamEnd
     const isOpenStream = method === 'GET' && answer.status === 200;
     return responseOf(server, answer, {
       perEvent: isOpenStream,
-      tail: null,
+      lastBytes: null,
       ended: isOpenStream ? streamEnded : () => undefined,
     });
   };
@@ -108,7 +108,7 @@ function messageOf(body: RequestInit['body']): {
   return { id: isId(id) && method !== undefined ? id : null, cancelled: isId(requestId) ? requestId : null };
 }
 
-/** An event with an error, which ends a request that has received no response. Others ignore it. */
+/** An event with an error. It ends a request that has received no response; the library ignores it for others. */
 function lastEvent(server: string, id: MessageId, failure: Error | null): Uint8Array {
   const known = failure === null ? null : upstreamFailure(server, failure);
   const message = known instanceof DomainError ? known.message : `The MCP server ${server} ended its answer too early.`;
@@ -116,18 +116,20 @@ function lastEvent(server: string, id: MessageId, failure: Error | null): Uint8A
   return Buffer.from(`\n\nevent: message\ndata: ${JSON.stringify(error)}\n\n`);
 }
 
+/** An answer as a `Response`. Throws UpstreamFailed for a status that a `Response` cannot have. */
 function responseOf(
   server: string,
   { status, headers, body }: UpstreamAnswer,
   options: Parameters<typeof boundedBody>[1],
 ): Response {
-  const isEmpty = BODILESS.has(status);
-  if (isEmpty || status < 200 || status > 599) {
+  const isWithoutBody = WITHOUT_BODY.has(status);
+  const isNoFinalStatus = status < 200 || status > 599;
+  if (isWithoutBody || isNoFinalStatus) {
     body.cancel();
     options.ended();
   }
-  if (isEmpty) return new Response(null, { status, headers });
-  if (status < 200 || status > 599)
+  if (isWithoutBody) return new Response(null, { status, headers });
+  if (isNoFinalStatus)
     throw new UpstreamFailed(`The MCP server ${server} answered with the status ${status}.`, {
       provider: 'mcp',
       upstreamStatus: status,

@@ -4,24 +4,22 @@ import { TooLarge, UpstreamFailed } from '../../domain/errors.ts';
 import type { HttpClient } from '../../domain/http.ts';
 import type { McpServer } from '../../domain/mcp-servers/mcp-server.ts';
 import type { McpTool, McpToolResult, McpUpstream, McpUpstreamCall } from '../../domain/mcp/mcp-upstream.ts';
+import { labelOf } from '../../domain/mcp/tool-names.ts';
 import type { Scheduler } from '../../domain/scheduler.ts';
 import { MAX_MESSAGE_BYTES } from './bounded-body.ts';
 import { createClientTokens } from './client-tokens.ts';
-import { connectTo, nameOfServer } from './connect.ts';
+import { connectTo } from './connect.ts';
 import { createConnections } from './connections.ts';
-import { untilAborted } from './until-aborted.ts';
+import { untilAborted } from '../../domain/until-aborted.ts';
 import { upstreamFailure } from './failures.ts';
 
-/** Pages of a list that are read, and tools of all pages. */
+/** Maximum number of pages of a list, and of tools of all pages. */
 const MAX_PAGES = 64;
 const MAX_TOOLS = 5_000;
 /** Interval of the search for idle connections, in ms. */
 const SWEEP_MS = 60_000;
 /** The library requires a deadline of each request. The signal of the call fires earlier. */
 const NO_DEADLINE_MS = 2 ** 31 - 1;
-
-/** Error of a call that was stopped before the server answered. It is replaced by the reason of the signal. */
-const isAborted = ({ signal }: McpUpstreamCall): boolean => signal.aborted;
 
 /**
  * Connections to MCP servers over HTTP and over the standard streams of child processes. A session that a server has
@@ -64,8 +62,9 @@ export function createMcpUpstream(options: {
         lease.release(isBroken);
       }
     } catch (error) {
-      if (isAborted(call)) throw call.signal.reason;
-      throw upstreamFailure(nameOfServer(server), error);
+      // A stopped call fails with an error of the transport.
+      call.signal.throwIfAborted();
+      throw upstreamFailure(labelOf(server), error);
     }
     return await request(server, call, run, true);
   }
@@ -94,12 +93,13 @@ async function allTools(client: Client, server: McpServer, signal: AbortSignal):
   const tools: McpTool[] = [];
   let characters = 0;
   let cursor: string | undefined;
-  for (let pages = 0; pages < MAX_PAGES && tools.length <= MAX_TOOLS; pages += 1) {
+  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     const page = await client.request(
       { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
       { signal, timeout: NO_DEADLINE_MS },
     );
-    tools.push(...(page.tools as readonly McpTool[]));
+    for (const tool of page.tools as readonly McpTool[]) tools.push(tool);
+    if (tools.length > MAX_TOOLS) break;
     if (page.nextCursor === undefined || page.nextCursor === cursor) return tools;
     // The limit of a message bounds a list of one page. Together, all pages have the same limit.
     characters += JSON.stringify(page.tools).length;
@@ -107,7 +107,7 @@ async function allTools(client: Client, server: McpServer, signal: AbortSignal):
     cursor = page.nextCursor;
   }
   throw new UpstreamFailed(
-    `The MCP server ${nameOfServer(server)} lists more than ${MAX_TOOLS} tools, ${MAX_PAGES} pages or ${MAX_MESSAGE_BYTES} characters.`,
+    `The MCP server ${labelOf(server)} lists more than ${MAX_TOOLS} tools, ${MAX_PAGES} pages or ${MAX_MESSAGE_BYTES} characters.`,
     { provider: 'mcp', upstreamStatus: null, upstreamCode: 'too_many_tools' },
   );
 }

@@ -9,12 +9,13 @@ import {
   type StoredEndpoint,
 } from '../../domain/pass-through/endpoint.ts';
 import type { PassThroughEndpoints } from '../../domain/pass-through/endpoints.ts';
-import { headersFault, unmaskedHeaders } from '../../domain/pass-through/headers.ts';
+import { hasMaskedHeader, headersFault, unmaskedHeaders } from '../../domain/pass-through/headers.ts';
 import { passThroughRoutesOf } from '../../domain/pass-through/routes.ts';
 import { newStamps } from '../../domain/row-store.ts';
 import { Secret } from '../../domain/secret.ts';
 import { type Cipher, cipherFor, type Secrets } from '../credentials/encryption.ts';
 import { createJsonSealer } from '../credentials/json-sealer.ts';
+import { orderedReads } from '../tasks/ordered-reads.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -36,15 +37,12 @@ export function createPassThroughEndpoints({
   secrets,
   log,
 }: EndpointOptions): PassThroughEndpoints {
-  const headerSealer = createJsonSealer<Headers>(headerCipher(secrets));
-  const warned = new Set<string>();
+  const headerSealer = createJsonSealer<Headers>(headerCipher(secrets), (id) => {
+    log.warn({ id }, 'A pass-through endpoint is not served: its headers were encrypted with another admin key.');
+  });
   let configured = initial;
   let stored: readonly PassThroughEndpoint[] = [];
   let routes = passThroughRoutesOf(configured);
-  /** Number of reads that were started. */
-  let startedReads = 0;
-  /** Number of the read whose result is in use. An older read never replaces a newer one. */
-  let readInUse = 0;
 
   function use(rows: readonly StoredEndpoint[]): void {
     stored = rows.map(endpointOf);
@@ -54,26 +52,12 @@ export function createPassThroughEndpoints({
   /** The decrypted endpoint of a row. When no known key decrypts the headers, they are null and it is not served. */
   function endpointOf(row: StoredEndpoint): PassThroughEndpoint {
     const opened = headerSealer.open(row.id, row.sealedHeaders);
-    if (opened === null && !warned.has(row.id)) {
-      warned.add(row.id);
-      log.warn(
-        { id: row.id },
-        'A pass-through endpoint is not served: its headers were encrypted with another admin key.',
-      );
-    }
     const { id, path, target, settings } = row;
     const headers = opened === null ? null : secretsOf(opened);
     return { ...DEFAULT_ENDPOINT, ...settings, id, path, target, headers, isFromConfig: false };
   }
 
-  async function refresh(): Promise<void> {
-    startedReads += 1;
-    const readNumber = startedReads;
-    const rows = await store.all(null);
-    if (readNumber < readInUse) return;
-    readInUse = readNumber;
-    use(rows);
-  }
+  const refresh = orderedReads(() => store.all(null), use);
 
   return {
     timeoutSeconds,
@@ -96,8 +80,9 @@ export function createPassThroughEndpoints({
     async change(id, patch, { now, by }) {
       const changed = await store.change(id, (row) => {
         const opened = headerSealer.open(row.id, row.sealedHeaders);
+        const areReplaced = patch.headers !== undefined && !hasMaskedHeader(patch.headers);
         // Without the stored headers, a patch would lose those that it does not send, and masked values.
-        if (opened === null && !areWhole(patch.headers))
+        if (opened === null && !areReplaced)
           throw new Conflict(
             'The headers of this endpoint were encrypted with another admin key. Send all of them, with secrets.',
           );
@@ -135,10 +120,6 @@ export function createPassThroughEndpoints({
 
 const secretsOf = (headers: Headers): Readonly<Record<string, Secret>> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, new Secret(value)]));
-
-/** Whether the headers of a patch replace all stored ones: no masked value stands for a stored one. */
-const areWhole = (sent: Headers | undefined): boolean =>
-  sent !== undefined && Object.entries(unmaskedHeaders(sent, {})).every(([name, value]) => value === sent[name]);
 
 /** Settings with the values of a patch. Other members of the patch are ignored. */
 function settingsOf(before: EndpointSettings, patch: EndpointPatch): EndpointSettings {

@@ -14,6 +14,7 @@ import {
 import { REDACTED } from '../../domain/settings/redaction.ts';
 import { type Cipher, cipherFor, type Secrets } from '../credentials/encryption.ts';
 import { createJsonSealer } from '../credentials/json-sealer.ts';
+import { orderedReads } from '../tasks/ordered-reads.ts';
 
 interface SearchToolOptions {
   /** Tools of the configuration file. */
@@ -27,22 +28,18 @@ interface SearchToolOptions {
 
 /** Search tools in memory over their rows. */
 export function createSearchTools({ configured, readParams, store, salt, log }: SearchToolOptions): SearchTools {
-  const sealer = createJsonSealer<SearchTool['params']>(searchToolCipher(salt));
-  /** Ids of stored rows whose params cannot be decrypted. Each was logged once. */
+  const sealer = createJsonSealer<SearchTool['params']>(searchToolCipher(salt), (id) => {
+    log.warn({ id }, 'A search tool has no parameters: they were encrypted with another salt key.');
+  });
+  /** Ids of stored rows whose params cannot be decrypted. */
   const unreadable = new Set<string>();
   let fromFile: readonly SearchTool[] = configured;
   let stored: readonly SearchTool[] = [];
-  /** Number of reads that were started. */
-  let startedReads = 0;
-  /** Number of the read whose result is in use. An older read never replaces a newer one. */
-  let readInUse = 0;
   /** Number of calls, which decides the tool that a call begins with. */
   let calls = 0;
 
   function load({ sealed, createdBy: _by, updatedBy: _updatedBy, ...row }: StoredSearchTool): SearchTool {
     const params = sealer.open(row.id, sealed);
-    if (params === null && !unreadable.has(row.id))
-      log.warn({ id: row.id }, 'A search tool has no parameters: they were encrypted with another salt key.');
     if (params === null) unreadable.add(row.id);
     else unreadable.delete(row.id);
     return { ...row, params: params ?? {}, isFromConfig: false };
@@ -53,14 +50,12 @@ export function createSearchTools({ configured, readParams, store, salt, log }: 
     sealed: sealer.seal(row.id, params),
   });
 
-  async function refresh(): Promise<void> {
-    startedReads += 1;
-    const readNumber = startedReads;
-    const rows = await store.all(null);
-    if (readNumber < readInUse) return;
-    readInUse = readNumber;
-    stored = rows.map(load);
-  }
+  const refresh = orderedReads(
+    () => store.all(null),
+    (rows) => {
+      stored = rows.map(load);
+    },
+  );
 
   const isInFile = (name: string): boolean => fromFile.some((one) => one.name === name);
 

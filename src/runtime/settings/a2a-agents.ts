@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type A2aAgent, DEFAULT_AGENT } from '../../domain/a2a-agents/agent.ts';
 import { agentUrl } from '../../domain/a2a-agents/card.ts';
@@ -10,9 +9,16 @@ import { targetFault } from '../../domain/pass-through/endpoint.ts';
 import { headersFault } from '../../domain/pass-through/headers.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { ConfigDocument } from './config-document.ts';
-import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
 import { unknownMember } from './nearest-name.ts';
+import {
+  faultAt,
+  type FaultReceivers,
+  headersWithVariables,
+  isKnownFault,
+  pathOfIssue,
+  stableId,
+} from './section-entries.ts';
 
 /** Sections of the file that list agents. */
 const SECTIONS = ['agents', 'agent_list'] as const;
@@ -45,15 +51,11 @@ const MEMBERS = Object.keys(agentEntry.shape);
 
 type Entry = z.infer<typeof agentEntry>;
 
-/** A name of a variable inside a longer text, as in `Bearer os.environ/KEY`. */
-const REFERENCE = /os\.environ\/([A-Za-z_]\w*)/g;
+/** A place in an entry, and what is wrong there. */
+type EntryFault = readonly [Path, string];
 
-interface AgentReading {
+interface AgentReading extends FaultReceivers {
   readonly env: NodeJS.ProcessEnv;
-  /** A wrong value, which stops the start. */
-  readonly fault: (fault: ConfigFault) => void;
-  /** A value without an effect, which stops the start only where the configuration is strict. */
-  readonly faultIfStrict: (fault: ConfigFault) => void;
 }
 
 /** The agents of the file; without those of a section in which an entry has a wrong form. */
@@ -62,63 +64,60 @@ export function readA2aAgents(
   { env, fault, faultIfStrict }: AgentReading,
 ): readonly A2aAgent[] {
   const names = new Set<string>();
+  const ids = new Set<string>();
   const published = publishedAgents(document);
 
   function readSection(section: (typeof SECTIONS)[number]): readonly A2aAgent[] {
-    const refuse = (path: Path, message: string): void => {
-      const place = [section, ...path];
-      const key = place.join('.');
-      // A reference to an unset variable is reported already.
-      if (!document.faults.some((known) => known.key === key)) fault({ ...document.placeOf(place), key, message });
-    };
+    function refuse(path: Path, message: string): void {
+      const found = faultAt(document, [section, ...path], message);
+      if (!isKnownFault(document, found)) fault(found);
+    }
     const parsed = z.array(agentEntry).nullish().safeParse(document.content[section]);
     if (!parsed.success) {
-      for (const { path, message } of parsed.error.issues)
-        refuse(
-          path.map((part) => (typeof part === 'symbol' ? part.toString() : part)),
-          message,
-        );
+      for (const issue of parsed.error.issues) refuse(pathOfIssue(issue), issue.message);
       return [];
     }
-    return (parsed.data ?? []).map((one, index) => {
-      for (const [path, message] of warningsOf(one)) {
-        const place = [section, index, ...path];
-        faultIfStrict({ ...document.placeOf(place), key: place.join('.'), message });
-      }
-      if (names.has(one.agent_name)) refuse([index, 'agent_name'], 'is the name of another agent, too');
-      names.add(one.agent_name);
-      const headers = headersOf(one, env, (name, variable) =>
+    return (parsed.data ?? []).map((entry, index) => {
+      for (const [path, message] of warningsOf(entry))
+        faultIfStrict(faultAt(document, [section, index, ...path], message));
+      const headers = headersWithVariables(entry.static_headers ?? {}, env, (name, variable) =>
         refuse([index, 'static_headers', name], `the environment variable ${variable} it refers to is not set`),
       );
-      const wrongHeaders = headersFault(headers);
-      if (wrongHeaders !== null) refuse([index, 'static_headers'], wrongHeaders);
-      const url = agentUrl(one.agent_card_params ?? {});
-      const wrongUrl = url === null ? null : targetFault(url);
-      if (wrongUrl !== null) refuse([index, 'agent_card_params', 'url'], wrongUrl);
-      const wrongSwitch = one.kill_switch ? killSwitchFault(one.kill_switch) : null;
-      if (wrongSwitch !== null) refuse([index, 'kill_switch'], wrongSwitch);
-      const wrongParam = paramsFault(one.litellm_params ?? {});
-      if (wrongParam !== null) refuse([index, 'litellm_params'], wrongParam);
-      return agentOf(one, headers, published);
+      const agent = agentOf(entry, headers, published);
+      if (names.has(agent.name)) refuse([index, 'agent_name'], 'is the name of another agent, too');
+      else if (ids.has(agent.id)) refuse([index, 'agent_id'], 'is the id of another agent, too');
+      names.add(agent.name);
+      ids.add(agent.id);
+      for (const [path, message] of faultsOf(entry, headers)) refuse([index, ...path], message);
+      return agent;
     });
   }
 
   return SECTIONS.flatMap(readSection);
 }
 
-/** Places of an entry that have no effect, and why. */
-function warningsOf(one: Entry): readonly (readonly [Path, string])[] {
-  const provider = foreignProvider(one.litellm_params ?? {});
-  const unknown = Object.keys(one).filter((name) => !MEMBERS.includes(name));
-  return [
-    ...unknown.map((name): readonly [Path, string] => [[name], unknownMember(name, MEMBERS)]),
-    ...(provider === null
-      ? []
-      : [[['litellm_params', 'custom_llm_provider'], 'is not served: agents are called by the A2A protocol'] as const]),
-    ...(provider === null && agentUrl(one.agent_card_params ?? {}) === null
-      ? [[['agent_card_params'], 'has no url, so that the agent cannot be called'] as const]
-      : []),
+/** Wrong values of an entry. `headers` are its static headers with the values of variables. */
+function faultsOf(entry: Entry, headers: Readonly<Record<string, string>>): readonly EntryFault[] {
+  const url = agentUrl(entry.agent_card_params ?? {});
+  const faults: readonly (readonly [Path, string | null])[] = [
+    [['static_headers'], headersFault(headers)],
+    [['agent_card_params', 'url'], url === null ? null : targetFault(url)],
+    [['kill_switch'], entry.kill_switch ? killSwitchFault(entry.kill_switch) : null],
+    [['litellm_params'], paramsFault(entry.litellm_params ?? {})],
   ];
+  return faults.flatMap(([path, message]) => (message === null ? [] : [[path, message] as const]));
+}
+
+/** Values of an entry that have no effect. */
+function warningsOf(entry: Entry): readonly EntryFault[] {
+  const unknown = Object.keys(entry).filter((name) => !MEMBERS.includes(name));
+  const warnings = unknown.map((name): EntryFault => [[name], unknownMember(name, MEMBERS)]);
+  if (foreignProvider(entry.litellm_params ?? {}) !== null) {
+    const place = ['litellm_params', 'custom_llm_provider'];
+    warnings.push([place, 'is not served: agents are called by the A2A protocol']);
+  } else if (agentUrl(entry.agent_card_params ?? {}) === null)
+    warnings.push([['agent_card_params'], 'has no url, so that the agent cannot be called']);
+  return warnings;
 }
 
 /** Ids and names of the agents in `litellm_settings.public_agent_groups`. */
@@ -127,50 +126,27 @@ function publishedAgents({ content }: ConfigDocument): ReadonlySet<unknown> {
   return new Set(Array.isArray(list) ? (list as readonly unknown[]) : []);
 }
 
-/** The static headers of an entry, with the values of the variables that they refer to. */
-function headersOf(
-  { static_headers: headers }: Entry,
-  env: NodeJS.ProcessEnv,
-  unset: (name: string, variable: string) => void,
-): Readonly<Record<string, string>> {
-  const resolved = Object.entries(headers ?? {}).map(([name, value]): [string, string] => {
-    const text = value.replaceAll(REFERENCE, (_all, variable: string) => {
-      if (!env[variable]) unset(name, variable);
-      return env[variable] ?? '';
-    });
-    return [name, text];
-  });
-  return Object.fromEntries(resolved);
-}
-
-function agentOf(one: Entry, headers: Readonly<Record<string, string>>, published: ReadonlySet<unknown>): A2aAgent {
-  const id = one.agent_id ?? idOf(one.agent_name);
+function agentOf(entry: Entry, headers: Readonly<Record<string, string>>, published: ReadonlySet<unknown>): A2aAgent {
+  const id = entry.agent_id ?? stableId(['a2a agent', entry.agent_name]);
   return {
     ...DEFAULT_AGENT,
     id,
-    name: one.agent_name,
-    card: one.agent_card_params ?? {},
-    params: one.litellm_params ?? {},
+    name: entry.agent_name,
+    card: entry.agent_card_params ?? {},
+    params: entry.litellm_params ?? {},
     staticHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, new Secret(value)])),
-    extraHeaders: one.extra_headers ?? [],
-    objectPermission: one.object_permission ?? null,
-    accessGroupIds: one.access_group_ids ?? [],
-    tpmLimit: one.tpm_limit ?? null,
-    rpmLimit: one.rpm_limit ?? null,
-    sessionTpmLimit: one.session_tpm_limit ?? null,
-    sessionRpmLimit: one.session_rpm_limit ?? null,
-    enabled: one.enabled ?? true,
-    executionMode: one.execution_mode ?? DEFAULT_AGENT.executionMode,
-    killSwitch: one.kill_switch ?? null,
-    isPublic: published.has(id) || published.has(one.agent_name),
+    extraHeaders: entry.extra_headers ?? [],
+    objectPermission: entry.object_permission ?? null,
+    accessGroupIds: entry.access_group_ids ?? [],
+    tpmLimit: entry.tpm_limit ?? null,
+    rpmLimit: entry.rpm_limit ?? null,
+    sessionTpmLimit: entry.session_tpm_limit ?? null,
+    sessionRpmLimit: entry.session_rpm_limit ?? null,
+    enabled: entry.enabled ?? true,
+    executionMode: entry.execution_mode ?? DEFAULT_AGENT.executionMode,
+    killSwitch: entry.kill_switch ?? null,
+    isPublic: published.has(id) || published.has(entry.agent_name),
     isReadable: true,
     isFromConfig: true,
   };
 }
-
-/** Stable id, equal in every start and every process. */
-const idOf = (name: string): string =>
-  createHash('sha256')
-    .update(JSON.stringify(['a2a agent', name]))
-    .digest('hex')
-    .slice(0, 32);

@@ -5,9 +5,9 @@ import type { FilePolicies } from '../../domain/policies/policies.ts';
 import type { PromptVersion } from '../../domain/prompts/prompt.ts';
 import { readA2aAgents } from './a2a-agents.ts';
 import type { ConfigDocument } from './config-document.ts';
-import type { ConfigFault } from './config-fault.ts';
-import type { SettingValues } from './table.ts';
 import { type McpSettings, readMcp } from './mcp-servers.ts';
+import type { FaultReceivers } from './section-entries.ts';
+import type { SettingValues } from './table.ts';
 import { readSearchTools } from './search-tools.ts';
 import { readVectorStores } from './vector-stores.ts';
 import { readPolicies } from './policies.ts';
@@ -24,13 +24,11 @@ export interface FileTargets {
   readonly mcp: McpSettings;
 }
 
-interface TargetReading {
+interface TargetReading extends FaultReceivers {
   readonly env: NodeJS.ProcessEnv;
-  readonly fault: (fault: ConfigFault) => void;
-  readonly faultIfStrict: (fault: ConfigFault) => void;
 }
 
-/** Reads the targets of the file. `fault` receives each wrong value, `faultIfStrict` each one that can be ignored. */
+/** Reads the agents, vector stores and MCP servers of the file. */
 export const readFileTargets = (
   document: ConfigDocument,
   values: SettingValues,

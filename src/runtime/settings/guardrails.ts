@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
 import { commonParams, nameFault } from '../../domain/guardrails/guardrail-params.ts';
@@ -7,6 +6,7 @@ import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import { type Path, resolveReferences } from './config-references.ts';
 import { nearestOf } from './nearest-name.ts';
+import { pathOfIssue, stableId } from './section-entries.ts';
 
 /** Section of the guardrails in the file. */
 const SECTION = 'guardrails';
@@ -55,11 +55,7 @@ export function readGuardrails(
   const section = document.content[SECTION];
   const parsed = z.array(guardrailEntry).safeParse(isOff(section) ? [] : section);
   if (!parsed.success) {
-    for (const { path, message } of parsed.error.issues)
-      refuse(
-        path.map((part) => (typeof part === 'symbol' ? part.toString() : part)),
-        message,
-      );
+    for (const issue of parsed.error.issues) refuse(pathOfIssue(issue), issue.message);
     return [];
   }
   const ids = new Set<string>();
@@ -76,7 +72,7 @@ export function readGuardrails(
     const kindAndName = `${entry.litellm_params.guardrail} ${entry.guardrail_name}`;
     const before = counts.get(kindAndName) ?? 0;
     counts.set(kindAndName, before + 1);
-    const id = entry.guardrail_id ?? idOf(kindAndName, before);
+    const id = entry.guardrail_id ?? stableId([kindAndName, before]);
     if (ids.has(id)) refuse([index, 'guardrail_id'], 'is the id of another guardrail, too');
     ids.add(id);
     return {
@@ -115,12 +111,3 @@ const isOff = (value: unknown): boolean =>
   value === false ||
   value === '' ||
   (typeof value === 'object' && Object.keys(value).length === 0);
-
-/**
- * Stable id, equal in every start and every process. `before`: number of earlier guardrails of the same kind and name.
- */
-const idOf = (kindAndName: string, before: number): string =>
-  createHash('sha256')
-    .update(JSON.stringify([kindAndName, before]))
-    .digest('hex')
-    .slice(0, 32);

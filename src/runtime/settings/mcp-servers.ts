@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { DomainError, InvalidInput } from '../../domain/errors.ts';
 import { isJsonObject, type JsonObject, jsonObjectOf } from '../../domain/json-object.ts';
 import type { McpServerDefinition } from '../../domain/mcp-servers/mcp-server.ts';
@@ -10,6 +9,7 @@ import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
 import { unknownMember } from './nearest-name.ts';
+import { faultAt, type FaultReceivers, isOff, stableId } from './section-entries.ts';
 import type { SettingValues } from './table.ts';
 
 /** Section of the MCP servers in the file: a map by name. */
@@ -25,53 +25,43 @@ export interface McpSettings {
   readonly registry: boolean;
 }
 
-interface ServerReading {
-  /** A wrong value, which stops the start. */
-  readonly fault: (fault: ConfigFault) => void;
-  /** A value without an effect, which stops the start only where the configuration is strict. */
-  readonly faultIfStrict: (fault: ConfigFault) => void;
-}
+/** Rules that allow a program. A server of the file whose program may not run only causes a warning. */
+const rulesAllowing = (command: unknown): StdioRules => ({ isEnabled: true, extraCommands: [String(command)] });
 
-/** Programs are checked separately: a server of the file that may not run only causes a warning. */
-const ANY_PROGRAM = (command: unknown): StdioRules => ({ isEnabled: true, extraCommands: [String(command)] });
+const NOT_SERVED = 'is not served: LENSGATE_ENABLE_MCP_STDIO is off, or does not allow the command of the server';
 
 /** The settings of MCP servers. `values` are rows of the table of settings. */
 export function readMcp(
   document: ConfigDocument,
   values: Pick<SettingValues, 'mcpStdio' | 'mcpStdioCommands' | 'mcpRegistry'>,
-  reading: ServerReading,
+  receivers: FaultReceivers,
 ): McpSettings {
   const stdio = { isEnabled: values.mcpStdio, extraCommands: values.mcpStdioCommands };
-  return { servers: readMcpServers(document, stdio, reading), stdio, registry: values.mcpRegistry };
+  return { servers: readMcpServers(document, stdio, receivers), stdio, registry: values.mcpRegistry };
 }
 
 /** The MCP servers of the file; empty when one has a wrong value. `fault` receives each wrong value. */
 function readMcpServers(
   document: ConfigDocument,
   stdio: StdioRules,
-  { fault, faultIfStrict }: ServerReading,
+  { fault, faultIfStrict }: FaultReceivers,
 ): readonly McpServerDefinition[] {
-  const at = (path: Path, message: string): ConfigFault => {
-    const place = [SECTION, ...path];
-    return { ...document.placeOf(place), key: place.join('.'), message };
-  };
+  const at = (path: Path, message: string): ConfigFault => faultAt(document, [SECTION, ...path], message);
   let isRefused = false;
   const refuse = (path: Path, message: string): void => {
     isRefused = true;
     fault(at(path, message));
   };
   const section = document.content[SECTION];
-  if (section === undefined || section === null || section === false || section === '') return [];
+  if (isOff(section)) return [];
   if (!isJsonObject(section)) {
     refuse([], 'is not a map of servers by name');
     return [];
   }
   const aliases = aliasesOf(document);
   for (const [server, alias] of aliases)
-    if (!Object.hasOwn(section, server)) {
-      const place = ['litellm_settings', 'mcp_aliases', alias];
-      faultIfStrict({ ...document.placeOf(place), key: place.join('.'), message: 'names no server of mcp_servers' });
-    }
+    if (!Object.hasOwn(section, server))
+      faultIfStrict(faultAt(document, ['litellm_settings', 'mcp_aliases', alias], 'names no server of mcp_servers'));
   const declared = jsonObjectOf(document.declared[SECTION]);
   const definitions: McpServerDefinition[] = [];
   for (const [name, entry] of Object.entries(section)) {
@@ -79,55 +69,55 @@ function readMcpServers(
       refuse([name], 'is not a map of settings');
       continue;
     }
-    const known = Object.entries(entry).filter(([member]) => member === 'server_id' || isMcpServerMember(member));
-    for (const member of Object.keys(entry))
-      if (!known.some(([one]) => one === member))
-        faultIfStrict(at([name, member], unknownMember(member, MCP_MEMBER_NAMES)));
-    const definition = definitionOf(name, Object.fromEntries(known), { aliases, declared });
-    const message = faultOf(definition, jsonObjectOf(section[name]), definitions);
-    if (message !== null) refuse([name], message);
-    const usual = message === null ? { ...definition, params: checked(definition.params) } : definition;
-    definitions.push(usual);
-    if (message !== null) continue;
-    for (const [member, reason] of unserved(usual)) faultIfStrict(at([name, member], reason));
-    if (isStdioRefused(definition.params, stdio))
-      faultIfStrict(
-        at([name], 'is not served: LENSGATE_ENABLE_MCP_STDIO is off, or does not allow the command of the server'),
-      );
+    const [known, unknown] = knownMembers(entry);
+    for (const member of unknown) faultIfStrict(at([name, member], unknownMember(member, MCP_MEMBER_NAMES)));
+    const declaredDefinition = definitionOf(name, known, { aliases, declared });
+    const message = faultOf(declaredDefinition, entry, definitions);
+    if (message !== null) {
+      refuse([name], message);
+      definitions.push(declaredDefinition);
+      continue;
+    }
+    const definition = { ...declaredDefinition, params: checked(declaredDefinition.params) };
+    definitions.push(definition);
+    for (const [member, reason] of unserved(definition)) faultIfStrict(at([name, member], reason));
+    if (isStdioRefused(definition.params, stdio)) faultIfStrict(at([name], NOT_SERVED));
   }
   return isRefused ? [] : definitions;
+}
+
+/** The known members of an entry, and the names of the unknown ones. */
+function knownMembers(entry: JsonObject): readonly [known: JsonObject, unknown: readonly string[]] {
+  const isKnown = (member: string): boolean => member === 'server_id' || isMcpServerMember(member);
+  const known = Object.entries(entry).filter(([member]) => isKnown(member));
+  return [Object.fromEntries(known), Object.keys(entry).filter((member) => !isKnown(member))];
 }
 
 /** Members that have no effect, or with which a server cannot be called, and why. */
 function unserved(definition: McpServerDefinition): readonly (readonly [string, string])[] {
   const { params } = definition;
   const { auth } = mcpServerOf(definition);
-  return [
-    ...(params['spec_path'] === undefined
-      ? []
-      : [['spec_path', 'has no effect: tools are not made from OpenAPI documents'] as const]),
-    ...(params['env_vars'] === undefined ? [] : [['env_vars', 'has no effect'] as const]),
-    ...(auth.kind === 'unsupported'
-      ? [
-          [
-            params['is_byok'] === true ? 'is_byok' : 'auth_type',
-            `calls fail: ${unsupportedAuth(auth.authType)}`,
-          ] as const,
-        ]
-      : []),
-  ];
+  const reasons: [string, string][] = [];
+  if (params['spec_path'] !== undefined)
+    reasons.push(['spec_path', 'has no effect: tools are not made from OpenAPI documents']);
+  if (params['env_vars'] !== undefined) reasons.push(['env_vars', 'has no effect']);
+  if (auth.kind === 'unsupported') {
+    const member = params['is_byok'] === true ? 'is_byok' : 'auth_type';
+    reasons.push([member, `calls fail: ${unsupportedAuth(auth.authType)}`]);
+  }
+  return reasons;
 }
 
-const checked = (params: JsonObject): JsonObject => checkedParams(params, ANY_PROGRAM(params['command']));
+const checked = (params: JsonObject): JsonObject => checkedParams(params, rulesAllowing(params['command']));
 
-/** Why a server cannot be served; null when it can. The values are checked with resolved references. */
+/** Why a server cannot be served; null when it can. `resolved` is its entry with the values of variables. */
 function faultOf(
   { id, params }: McpServerDefinition,
   resolved: JsonObject,
   earlier: readonly McpServerDefinition[],
 ): string | null {
   try {
-    const known = Object.fromEntries(Object.entries(resolved).filter(([name]) => isMcpServerMember(name)));
+    const { server_id: _id, ...known } = knownMembers(resolved)[0];
     checked({ ...params, ...known });
     if (params['auth_type'] === 'oauth2' && params['oauth2_flow'] === undefined && !delegates(params))
       throw new InvalidInput('oauth2_flow must be authorization_code or client_credentials');
@@ -155,7 +145,7 @@ function definitionOf(
   const params = Object.fromEntries(known.map((member) => [member, written[member] ?? entry[member]]));
   const alias = params['alias'] ?? aliases.get(name);
   return {
-    id: typeof entry['server_id'] === 'string' ? entry['server_id'] : idOf(name),
+    id: typeof entry['server_id'] === 'string' ? entry['server_id'] : stableId(['mcp server', name]),
     params: {
       ...params,
       server_name: name,
@@ -178,10 +168,3 @@ function aliasesOf({ content }: ConfigDocument): ReadonlyMap<string, string> {
     if (typeof server === 'string' && !byServer.has(server)) byServer.set(server, alias);
   return byServer;
 }
-
-/** Stable id, equal in every start and every process. */
-const idOf = (name: string): string =>
-  createHash('sha256')
-    .update(JSON.stringify(['mcp server', name]))
-    .digest('hex')
-    .slice(0, 32);

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { isJsonObject } from '../../domain/json-object.ts';
 import { type PassThroughEndpoint, targetFault } from '../../domain/pass-through/endpoint.ts';
@@ -7,6 +6,7 @@ import { Secret } from '../../domain/secret.ts';
 import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
+import { faultAt, headersWithVariables, isKnownFault, pathOfIssue, stableId } from './section-entries.ts';
 
 /** Section of the file that contains the list of pass-through endpoints. */
 const SECTION = 'general_settings';
@@ -32,33 +32,24 @@ const entry = z.looseObject({
 
 type Entry = z.infer<typeof entry>;
 
-/** A name of a variable inside a longer text, as in `bearer os.environ/KEY`. */
-const REFERENCE = /os\.environ\/([A-Za-z_]\w*)/g;
-
 /** The entries of `pass_through_endpoints`; empty when an entry has a wrong form. `fault` receives each fault. */
 export function readPassThrough(
   document: ConfigDocument,
   { env, fault }: { readonly env: NodeJS.ProcessEnv; readonly fault: (fault: ConfigFault) => void },
 ): readonly PassThroughEndpoint[] {
   const refuse = (path: Path, message: string): void => {
-    const place = [SECTION, LIST, ...path];
-    const key = place.join('.');
-    // A reference to an unset variable is reported already.
-    if (!document.faults.some((known) => known.key === key)) fault({ ...document.placeOf(place), key, message });
+    const found = faultAt(document, [SECTION, LIST, ...path], message);
+    if (!isKnownFault(document, found)) fault(found);
   };
   const section = document.content[SECTION];
   const list = isJsonObject(section) ? section[LIST] : undefined;
   const parsed = z.array(entry).nullish().safeParse(list);
   if (!parsed.success) {
-    for (const { path, message } of parsed.error.issues)
-      refuse(
-        path.map((part) => (typeof part === 'symbol' ? part.toString() : part)),
-        message,
-      );
+    for (const issue of parsed.error.issues) refuse(pathOfIssue(issue), issue.message);
     return [];
   }
   return (parsed.data ?? []).map((one, index) => {
-    const headers = headersOf(one, env, (name, variable) =>
+    const headers = headersWithVariables(one.headers ?? {}, env, (name, variable) =>
       refuse([index, 'headers', name], `the environment variable ${variable} it refers to is not set`),
     );
     const wrongTarget = targetFault(one.target);
@@ -69,26 +60,10 @@ export function readPassThrough(
   });
 }
 
-/** The headers of an entry, with the values of the variables that they refer to. */
-function headersOf(
-  { headers }: Entry,
-  env: NodeJS.ProcessEnv,
-  unset: (name: string, variable: string) => void,
-): Readonly<Record<string, string>> {
-  const resolved = Object.entries(headers ?? {}).map(([name, value]): [string, string] => {
-    const text = value.replaceAll(REFERENCE, (_all, variable: string) => {
-      if (!env[variable]) unset(name, variable);
-      return env[variable] ?? '';
-    });
-    return [name, text];
-  });
-  return Object.fromEntries(resolved);
-}
-
 function endpointOf(one: Entry, headers: Readonly<Record<string, string>>): PassThroughEndpoint {
   const methods = one.methods?.map((method) => method.toUpperCase()) ?? null;
   return {
-    id: idOf(one.path, methods, one.target),
+    id: stableId([one.path, methods, one.target]),
     path: one.path,
     target: one.target,
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, new Secret(value)])),
@@ -103,10 +78,3 @@ function endpointOf(one: Entry, headers: Readonly<Record<string, string>>): Pass
     isFromConfig: true,
   };
 }
-
-/** Stable id, equal in every start and every process. */
-const idOf = (path: string, methods: readonly string[] | null, target: string): string =>
-  createHash('sha256')
-    .update(JSON.stringify([path, methods, target]))
-    .digest('hex')
-    .slice(0, 32);

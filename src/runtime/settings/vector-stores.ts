@@ -3,8 +3,9 @@ import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import { STORE_PROVIDERS } from '../../domain/vector-stores/store-action.ts';
 import type { VectorStore } from '../../domain/vector-stores/vector-store.ts';
 import type { ConfigDocument } from './config-document.ts';
-import type { ConfigFault } from './config-fault.ts';
+import type { Path } from './config-references.ts';
 import { unknownMember } from './nearest-name.ts';
+import { faultAt, type FaultReceivers, isKnownFault, isOff, pathOfIssue } from './section-entries.ts';
 
 /** Section of the registered stores in the file. */
 const SECTION = 'vector_store_registry';
@@ -38,34 +39,17 @@ const OWN_PARAMS = new Set([
   'litellm_credential_name',
 ]);
 
-interface VectorStoreReading {
-  /** A wrong value, which stops the start. */
-  readonly fault: (fault: ConfigFault) => void;
-  /** A value without an effect, which stops the start only where the configuration is strict. */
-  readonly faultIfStrict: (fault: ConfigFault) => void;
-}
-
 /** The stores of the file; empty when one has a wrong value. `fault` receives each wrong value. */
 export function readVectorStores(
   document: ConfigDocument,
-  { fault, faultIfStrict }: VectorStoreReading,
+  { fault, faultIfStrict }: FaultReceivers,
 ): readonly VectorStore[] {
-  const at = (path: readonly (string | number)[], message: string): ConfigFault => {
-    const place = [SECTION, ...path];
-    return { ...document.placeOf(place), key: place.join('.'), message };
-  };
+  const at = (path: Path, message: string) => faultAt(document, [SECTION, ...path], message);
   const section = document.content[SECTION];
-  const isOff = section === undefined || section === null || section === false || section === '';
-  const parsed = z.array(vectorStoreEntry).safeParse(isOff ? [] : section);
+  const parsed = z.array(vectorStoreEntry).safeParse(isOff(section) ? [] : section);
   if (!parsed.success) {
-    for (const { path, message } of parsed.error.issues) {
-      const one = at(
-        path.map((part) => (typeof part === 'symbol' ? part.toString() : part)),
-        message,
-      );
-      // A reference to an unset variable is reported already.
-      if (!document.faults.some(({ key }) => key === one.key)) fault(one);
-    }
+    const found = parsed.error.issues.map((issue) => at(pathOfIssue(issue), issue.message));
+    for (const one of found) if (!isKnownFault(document, one)) fault(one);
     return [];
   }
   const ids = new Set<string>();
@@ -110,5 +94,6 @@ function storeOf({ vector_store_name: name, litellm_params: params }: Entry, dec
   };
 }
 
+/** Parameters that are no members of a registered store. */
 const furtherParams = (params: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(params).filter(([name]) => !OWN_PARAMS.has(name)));

@@ -28,6 +28,7 @@ import type { CacheServerDefaults } from '../settings/sharing.ts';
 import { changesRouting, routingIn } from '../settings/routing.ts';
 import { storedValueFaults } from '../settings/stored-values.ts';
 import { isAmong, proxyFault } from '../network/client-network.ts';
+import { orderedReads } from '../tasks/ordered-reads.ts';
 
 /** The configuration in force in this process, and the addresses it allows. */
 export interface RunningConfiguration extends Configuration {
@@ -76,10 +77,6 @@ export function createConfiguration({
   let values = valuesIn(config, stored, cacheServer);
   let routing = routingIn(config, stored);
   let outcome: ConfigReload | null = null;
-  /** Number of reads that were started. */
-  let startedReads = 0;
-  /** Number of the read whose result is in use. An older read never replaces a newer one. */
-  let readInUse = 0;
   const listeners = new Set<(changed: SettingsChange['changed']) => void>();
 
   function apply(next: DeclaredConfig, sections: StoredSections): void {
@@ -110,14 +107,10 @@ export function createConfiguration({
     },
     faultsOf: storedValueFaults,
     toYaml,
-    async refresh() {
-      startedReads += 1;
-      const readNumber = startedReads;
-      const sections = sectionsOf(await store.all());
-      if (readNumber < readInUse) return;
-      readInUse = readNumber;
-      apply(config, sections);
-    },
+    refresh: orderedReads(
+      () => store.all(),
+      (rows) => apply(config, sectionsOf(rows)),
+    ),
     declare(next) {
       apply(next, stored);
     },

@@ -1,6 +1,6 @@
-import { REDACTED } from '../../domain/settings/redaction.ts';
 import { Conflict } from '../../domain/errors.ts';
 import type { ParamReader } from '../../domain/guardrails/guardrails.ts';
+import { hasRedacted } from '../../domain/settings/redaction.ts';
 import {
   FileOwnedStore,
   newVectorStore,
@@ -14,6 +14,7 @@ import {
 } from '../../domain/vector-stores/vector-store.ts';
 import { type Cipher, cipherFor, type Secrets } from '../credentials/encryption.ts';
 import { createJsonSealer } from '../credentials/json-sealer.ts';
+import { orderedReads } from '../tasks/ordered-reads.ts';
 
 interface VectorStoreOptions {
   /** Stores of the configuration file. */
@@ -27,25 +28,18 @@ interface VectorStoreOptions {
 
 /** Registered stores in memory over their rows. */
 export function createVectorStores({ configured, readParams, store, salt, log }: VectorStoreOptions): VectorStores {
-  const sealer = createJsonSealer<VectorStore['params']>(vectorStoreCipher(salt));
-  const warned = new Set<string>();
+  const sealer = createJsonSealer<VectorStore['params']>(vectorStoreCipher(salt), (id) => {
+    log.warn({ id }, 'A vector store has no parameters: they were encrypted with another salt key.');
+  });
   /** Ids of stored rows whose params cannot be decrypted. */
   const unreadable = new Set<string>();
   let fromFile: readonly VectorStore[] = configured;
   let stored: readonly VectorStore[] = [];
-  /** Number of reads that were started. */
-  let startedReads = 0;
-  /** Number of the read whose result is in use. An older read never replaces a newer one. */
-  let readInUse = 0;
 
   function load({ sealed, createdBy: _by, updatedBy: _updatedBy, ...row }: StoredVectorStore): VectorStore {
     const params = sealer.open(row.id, sealed);
     if (params === null) unreadable.add(row.id);
     else unreadable.delete(row.id);
-    if (params === null && !warned.has(row.id)) {
-      warned.add(row.id);
-      log.warn({ id: row.id }, 'A vector store has no parameters: they were encrypted with another salt key.');
-    }
     return { ...row, params: params ?? {}, isFromConfig: false };
   }
 
@@ -54,16 +48,17 @@ export function createVectorStores({ configured, readParams, store, salt, log }:
     sealed: sealer.seal(row.id, params),
   });
 
-  async function refresh(): Promise<void> {
-    startedReads += 1;
-    const readNumber = startedReads;
-    const rows = await store.all(null);
-    if (readNumber < readInUse) return;
-    readInUse = readNumber;
-    stored = rows.map(load);
-  }
+  const refresh = orderedReads(
+    () => store.all(null),
+    (rows) => {
+      stored = rows.map(load);
+    },
+  );
 
   const ofFile = (id: string): VectorStore | undefined => fromFile.find((one) => one.id === id);
+
+  /** A store as configured. One of the file takes precedence. */
+  const configuredStore = (id: string): VectorStore | undefined => ofFile(id) ?? stored.find((one) => one.id === id);
 
   /** Throws FileOwnedStore for a store of the configuration file. */
   function assertNotOfFile(id: string): void {
@@ -73,11 +68,11 @@ export function createVectorStores({ configured, readParams, store, salt, log }:
   return {
     list: () => [...fromFile, ...stored.filter(({ id }) => ofFile(id) === undefined)],
     find(id) {
-      const found = ofFile(id) ?? stored.find((one) => one.id === id);
+      const found = configuredStore(id);
       return found === undefined ? null : { ...found, params: readParams(found.params) };
     },
     accountFault(id) {
-      const found = ofFile(id) ?? stored.find((one) => one.id === id);
+      const found = configuredStore(id);
       if (found === undefined) return null;
       if (!found.isFromConfig && unreadable.has(id))
         return `The parameters of the vector store ${id} were encrypted with another salt key.`;
@@ -99,7 +94,7 @@ export function createVectorStores({ configured, readParams, store, salt, log }:
       const changed = await store.change(id, (row) => {
         const { sealed, ...rest } = row;
         const params = sealer.open(id, sealed);
-        const isReplaced = patch.params !== undefined && !JSON.stringify(patch.params).includes(`"${REDACTED}"`);
+        const isReplaced = patch.params !== undefined && !hasRedacted(patch.params);
         // Without the stored params, a patch would lose them.
         if (params === null && !isReplaced)
           throw new Conflict(

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
-import { McpProtocolError, RPC_CODES } from '../../domain/mcp/protocol.ts';
+import { RPC_CODES } from '../../domain/json-rpc-codes.ts';
+import { McpProtocolError } from '../../domain/mcp/protocol.ts';
 import type { McpMessageId } from '../../domain/mcp-sessions/session.ts';
 
 /** A message of a client (JSON-RPC 2.0). */
@@ -63,7 +64,7 @@ export const errorMessage = (id: McpMessageId | null, { code, message }: RpcErro
 });
 
 /** Error for a member of a batch that is no message. */
-export const INVALID_MESSAGE: RpcError = { code: RPC_CODES.request, message: 'Invalid Request' };
+export const INVALID_MESSAGE: RpcError = { code: RPC_CODES.invalidRequest, message: 'Invalid Request' };
 
 const encoder = new TextEncoder();
 

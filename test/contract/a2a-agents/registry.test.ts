@@ -252,7 +252,8 @@ describe('the registry of agents', () => {
     echoRequests(target);
     const received: unknown[] = [];
     target.answer((response, _socket, { method, path, headers, body }) => {
-      received.push({ method, path, authorization: headers['authorization'], key: headers['x-key'], body });
+      const { authorization, 'x-key': key, 'content-type': contentType } = headers;
+      received.push({ method, path, authorization, key, contentType, body });
       response.statusCode = path.startsWith('/broken') ? 500 : 204;
       response.end();
     });
@@ -260,7 +261,7 @@ describe('the registry of agents', () => {
       kill_switch: {
         url: `${target.url}/stop`,
         method: 'put',
-        headers: { 'x-key': 'k' },
+        headers: { 'x-key': 'k', 'Content-Type': 'application/vnd.stop+json' },
         query_params: { force: '1' },
         body: { stop: true },
         auth: { token: 't' },
@@ -280,6 +281,7 @@ describe('the registry of agents', () => {
         path: '/stop?force=1',
         authorization: 'Bearer t',
         key: 'k',
+        contentType: 'application/vnd.stop+json',
         body: JSON.stringify({ stop: true }),
       },
     ]);

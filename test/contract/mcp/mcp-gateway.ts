@@ -28,7 +28,7 @@ interface SendOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Headers of clients. */
+/** Value of `Accept` of clients. */
 export const ACCEPT = 'application/json, text/event-stream';
 
 /** A request of JSON-RPC. */
@@ -91,8 +91,8 @@ export async function startMcpGateway(config: Json = {}): Promise<McpGateway> {
       });
       const text = await answer.text();
       const isStream = answer.headers.get('content-type') === 'text/event-stream';
-      const json = text === '' ? null : (): unknown => JSON.parse(text);
-      return { status: answer.status, body: isStream ? messagesIn(text) : (json?.() ?? null), headers: answer.headers };
+      const read = isStream ? messagesIn : (json: string): unknown => (json === '' ? null : JSON.parse(json));
+      return { status: answer.status, body: read(text), headers: answer.headers };
     },
     async stop() {
       await app.stop();

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Statuses of more requests with a wrong key, each with another one, than an address may send in a minute. */
+/** Statuses of requests with different credentials: more than an address may send wrong keys in a minute. */
 async function statusesOf(credentialOf: (index: number) => string): Promise<ReadonlySet<number>> {
   const statuses = new Set<number>();
   for (let index = 0; index <= DEFAULT_WRONG_KEYS + 1; index += 1) {
@@ -22,11 +22,11 @@ async function statusesOf(credentialOf: (index: number) => string): Promise<Read
 const statusOfUnknownKey = async (): Promise<number> =>
   (await gateway.app.call('GET', '/v1/models', undefined, { authorization: 'Bearer sk-unknown' })).status;
 
-it('tokens for an upstream are no wrong keys of their address', async () => {
+it('tokens for an upstream do not count as wrong keys of their address', async () => {
   expect(await statusesOf((index) => `token-${index}`)).toEqual(new Set([200]));
   expect(await statusOfUnknownKey()).toBe(401);
 });
 
-it('wrong keys of the gateway are, also at a server that needs no key', async () => {
+it('wrong keys of the gateway count as wrong keys of their address, also at a server that needs no key', async () => {
   expect(await statusesOf((index) => `sk-wrong-${index}`)).toContain(429);
 });

@@ -14,7 +14,7 @@ const definition = (id: string, name: string) => ({
 const FILES = definition('one', 'files');
 
 describe('a server', () => {
-  // A team chooses the id of a submitted server. A grant of `files` must not select it.
+  // A team chooses the id of a server that it submits. A grant of `files` must not select a server with that id.
   it.each([
     ['its id is the name of another', definition('Files', 'mine')],
     ['its name is the id of another', definition('two', 'One')],

@@ -105,8 +105,32 @@ describe('sessions of MCP clients', () => {
     session.start(1, second);
     expect([session.cancel('1'), session.cancel('a')]).toEqual([false, true]);
     expect([first.signal.reason, second.signal.aborted]).toEqual([new CancelledByClient(), false]);
-    session.finish('a', first);
+    session.finish(first);
     expect(session.runningRequests).toBe(1);
+  });
+
+  it('abort all running requests with the same id, when it is cancelled and when the session ends', () => {
+    const session = start().open(ANNA);
+    const started = (): AbortController => {
+      const running = new AbortController();
+      session.start('a', running);
+      return running;
+    };
+    const cancelled = [started(), started()];
+    session.cancel('a');
+    expect(cancelled.map(({ signal }) => signal.aborted)).toEqual([true, true]);
+    const [finished, running, another] = [started(), started(), started()];
+    session.finish(finished);
+    session.end();
+    expect([finished, running, another].map(({ signal }) => signal.aborted)).toEqual([false, true, true]);
+  });
+
+  it('abort a request that starts after their end', () => {
+    const session = start().open(ANNA);
+    session.end();
+    const late = new AbortController();
+    session.start('a', late);
+    expect(late.signal.aborted).toBe(true);
   });
 
   it('end with the process', () => {

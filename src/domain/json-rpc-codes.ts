@@ -1,0 +1,10 @@
+/** Error codes of JSON-RPC 2.0. */
+export const RPC_CODES = {
+  parseError: -32_700,
+  invalidRequest: -32_600,
+  unknownMethod: -32_601,
+  invalidParams: -32_602,
+  internal: -32_603,
+  /** Error of the server, such as an unknown agent or a refusal. */
+  server: -32_000,
+} as const;

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { UpstreamFailed } from '../../../src/domain/errors.ts';
+import type { CallTools } from '../../../src/gateway/calls/call.ts';
+import { createMcpGateway } from '../../../src/gateway/mcp/create-mcp-gateway.ts';
+import { NO_MCP_UPSTREAM } from '../../../src/gateway/mcp/no-upstream.ts';
+import { aCaller, aKey } from '../../support/chat.ts';
+import { anMcpServer } from '../../support/mcp-servers.ts';
+
+const LIST_MS = 30_000;
+const FIRST_SERVERS = 64;
+
+// Without a common deadline, the last server would take 30 s more.
+it('servers that are asked later have the rest of the deadline of the whole listing', { timeout: 10_000 }, async () => {
+  let nowMs = 0;
+  const tools = { clock: { monotonicMs: () => nowMs } } as unknown as CallTools;
+  const gateway = createMcpGateway(
+    {
+      ...NO_MCP_UPSTREAM,
+      listTools({ id }) {
+        if (id === 'last') return new Promise(() => undefined);
+        nowMs = LIST_MS;
+        return Promise.reject(new UpstreamFailed('away', { provider: 'mcp', upstreamStatus: null }));
+      },
+    },
+    tools,
+    null,
+  );
+  const first = Array.from({ length: FIRST_SERVERS }, (_, index) => anMcpServer({ id: `s${index}` }));
+  const sender = { caller: aCaller(aKey()), clientHeaders: {}, callerToken: null, sessionId: null };
+  const options = { signal: new AbortController().signal, isRecorded: false };
+  const listed = await gateway.listTools([...first, anMcpServer({ id: 'last' })], sender, options);
+  expect(listed.at(-1)?.outcome).toEqual({ status: 'timeout', httpStatus: null });
+});
