@@ -1,4 +1,5 @@
 import type { RowStore } from '../domain/row-store.ts';
+import { orderedReads } from './tasks/ordered-reads.ts';
 
 /** All rows of a store, in memory. */
 export interface RowCache<Row> {
@@ -14,20 +15,14 @@ export function createRowCache<Row>(
   changed: () => void = () => undefined,
 ): RowCache<Row> {
   let rows: readonly Row[] = [];
-  /** Number of reads that were started. */
-  let startedReads = 0;
-  /** Number of the read whose rows are in use. */
-  let readInUse = 0;
   return {
     rows: () => rows,
-    async refresh() {
-      startedReads += 1;
-      const readNumber = startedReads;
-      const read = await store.all(null);
-      if (readNumber < readInUse) return;
-      readInUse = readNumber;
-      rows = read;
-      changed();
-    },
+    refresh: orderedReads(
+      () => store.all(null),
+      (read) => {
+        rows = read;
+        changed();
+      },
+    ),
   };
 }
