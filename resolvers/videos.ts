@@ -50,9 +50,9 @@ const DEFAULT_MODEL = 'sora-2';
 /** Length of a video where a request names none, in seconds, as at OpenAI. */
 const DEFAULT_SECONDS = 4;
 
-function assertPrompt(fields: JsonObject): void {
-  const { prompt } = fields;
-  if (typeof prompt === 'string' && prompt !== '') return;
+/** The prompt of a request. Throws InvalidInput without one. */
+function promptOf({ prompt }: JsonObject): string {
+  if (typeof prompt === 'string' && prompt !== '') return prompt;
   const isMissing = prompt === undefined || prompt === null || prompt === '';
   const message = isMissing
     ? "/videos: Missing required parameter: 'prompt'."
@@ -73,17 +73,19 @@ async function startVideo(
     tail,
     body,
     fields,
+    prompt,
   }: {
     readonly action: ObjectAction;
     readonly place: StoragePlace;
     readonly tail: string;
     readonly body: PassBody;
     readonly fields: JsonObject;
+    readonly prompt: string;
   },
   facts: CallFacts,
 ): Promise<ShownCall> {
   const expected = videoSecondsOf({ seconds: fields['seconds'] ?? DEFAULT_SECONDS, size: fields['size'] });
-  const request = { action, place, tail, body, expected };
+  const request = { action, place, tail, body, expected, prompt };
   const { call, read } = await passForObject(scope, request, facts);
   const object = await storeObject(scope, request, read, {
     undo: (upstreamId) =>
@@ -104,11 +106,11 @@ export const createVideo = operation({
   name: 'createVideo',
   access: objectWriter,
   async run(scope: VideoScope, { fields, bodyFor, model, provider, ...facts }: VideoDraft): Promise<ShownCall> {
-    assertPrompt(fields);
+    const prompt = promptOf(fields);
     const requested = { kind: 'video', model: model ?? DEFAULT_MODEL, provider } as const;
     const place = scope.platform.gateway.placeFor(callerOf(scope), requested);
     const body = bodyFor(place.deployment.upstreamModel);
-    return await startVideo(scope, { action: CREATE_VIDEO, place, tail: '', body, fields }, facts);
+    return await startVideo(scope, { action: CREATE_VIDEO, place, tail: '', body, fields, prompt }, facts);
   },
 });
 
@@ -117,13 +119,20 @@ export const remixVideo = operation({
   name: 'remixVideo',
   access: objectWriter,
   async run(scope: VideoScope, { id, fields, body, ...facts }: RemixDraft): Promise<ShownCall> {
-    assertPrompt(fields);
+    const prompt = promptOf(fields);
     const source = await getObject(scope, 'video', id);
     const place = placeOf(scope, source);
     // Checks the right to the model. The source is at its own deployment.
     scope.platform.gateway.placeFor(callerOf(scope), { kind: 'video', model: place.model, provider: null });
     const { seconds, size } = source.shown ?? {};
-    const request = { action: REMIX_VIDEO, place, tail: tailOf(source, '/remix'), body, fields: { seconds, size } };
+    const request = {
+      action: REMIX_VIDEO,
+      place,
+      tail: tailOf(source, '/remix'),
+      body,
+      fields: { seconds, size },
+      prompt,
+    };
     return await startVideo(scope, request, facts);
   },
 });

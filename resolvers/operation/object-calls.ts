@@ -76,12 +76,14 @@ export interface ObjectCall {
   readonly calls?: BatchCalls;
   /** Expected quantity of an action that is billed by its answer. */
   readonly expected?: BilledQuantity | undefined;
+  /** Text of the body that guardrails check. */
+  readonly prompt?: string;
 }
 
 /** Sends a call about a stored object. Throws what the gateway's `pass` throws. */
 export function pass(
   scope: CallScope,
-  { action, place, tail, body, calls, expected }: ObjectCall,
+  { action, place, tail, body, calls, expected, prompt }: ObjectCall,
   facts: CallFacts,
   measured?: PassThrough['measured'],
 ): Promise<GatewayCall> {
@@ -95,6 +97,7 @@ export function pass(
     ...facts,
     ...(calls && { calls }),
     ...(expected && { expected }),
+    ...(prompt === undefined ? {} : { prompt }),
     ...(measured && { measured }),
   };
   return scope.platform.gateway.pass(callerOf(scope), deployment, request, scope.signal);

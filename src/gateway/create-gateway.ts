@@ -331,6 +331,7 @@ export function createGateway(
       ...options,
       routeOf,
       tools,
+      guards,
       catalog: () => catalog.current(),
       reserveBatch: createBatchReserver(options),
       adjusted: (cost, provider) => adjustedCost(cost, provider, options.costAdjustments?.() ?? NO_ADJUSTMENTS),

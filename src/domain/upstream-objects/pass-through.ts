@@ -38,6 +38,8 @@ export interface PassThrough {
   readonly owner?: ModelRequest['owner'];
   /** Calls of the batch that is started. */
   readonly calls?: BatchCalls;
+  /** Text of the body that guardrails check; absent for a call without one. */
+  readonly prompt?: string;
   /** Billed quantity that is expected of an action billed by its answer; absent where it is not known. */
   readonly expected?: BilledQuantity;
   /** Billed quantity of the answer, once it is read. Undefined for an answer without one. */

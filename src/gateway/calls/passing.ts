@@ -17,6 +17,8 @@ import { createBatchRecorder, type KeyOfOwner } from './batch-recorder.ts';
 import { type CallTools, openCall } from './call.ts';
 import { withKeyTags } from '../../domain/calls/call-tags.ts';
 import type { ObjectGateway, RequestedRoute } from '../gateway.ts';
+import { checkPrompt, promptGuardOf } from '../guardrails/guarded-prompt.ts';
+import type { Guards } from '../guardrails/guarding.ts';
 import { permittedFor, routerOfTeam } from '../routing/permitted-router.ts';
 import { isSameUpstream, providerFor, type TeamRouter, unknownModel } from '../routing/route.ts';
 
@@ -32,6 +34,7 @@ interface PassingTools {
   /** Reserves the tokens of a batch in the daily limits of tokens. */
   readonly reserveBatch: BatchReserver;
   readonly keyOf?: KeyOfOwner;
+  readonly guards: Guards | null;
 }
 
 /** Creates an index of the current deployments by id. It is rebuilt when the list is replaced. */
@@ -50,7 +53,7 @@ function createDeploymentIndex(source: Pick<DeploymentSource, 'current'>): () =>
 
 /** Creates the calls about stored objects: select, admit, forward, record (ADR 0025). */
 export function createPassing(options: PassingTools): ObjectGateway {
-  const { deployments, providers, routeOf, tools, catalog, adjusted, reserveBatch, keyOf } = options;
+  const { deployments, providers, routeOf, tools, catalog, adjusted, reserveBatch, keyOf, guards } = options;
   const byId = createDeploymentIndex(deployments);
   const storesObjects = (deployment: Deployment): boolean => providerFor(deployment, providers).pass !== undefined;
 
@@ -123,6 +126,9 @@ export function createPassing(options: PassingTools): ObjectGateway {
         signal,
         ...(action.billed === 'later' ? {} : { costOf: (outcome) => costOf(deployment, request, outcome) }),
       });
+      const { guardrails } = deployment;
+      const guard = promptGuardOf(guards, caller, { ...request, ...(guardrails === undefined ? {} : { guardrails }) });
+      if (guard !== null) call.setGuard(guard);
       try {
         if (action.billed === 'created') {
           const cost = priceOf(deployment, request.expected) ?? ZERO_USD;
@@ -138,9 +144,16 @@ export function createPassing(options: PassingTools): ObjectGateway {
           const batch = request.calls && (await reserveBatch(caller, request.calls, labels));
           if (batch) call.setBatch(batch);
         }
-        return call.answered(await provider.pass(deployment, { ...request, owner: caller.keyHash }, signal));
+        const running = { callId: call.callId, traceId: call.traceId, signal };
+        const sent = guard === null ? request : await checkPrompt(guard, request, running);
+        const answered = call.answered(await provider.pass(deployment, { ...sent, owner: caller.keyHash }, signal));
+        return guard === null ? answered : answered.guarded(guard.applied);
       } catch (failure) {
-        attachFailedCall(failure, { callId: call.callId, timeoutSeconds: deployment.timeoutSeconds });
+        attachFailedCall(failure, {
+          callId: call.callId,
+          timeoutSeconds: deployment.timeoutSeconds,
+          ...(guard === null ? {} : { guardrails: guard.applied }),
+        });
         call.failed(failure);
         throw failure;
       }

@@ -41,6 +41,17 @@ beforeAll(async () => {
         model('own', 'openai/mine', { output_cost_per_second: 0.25 }),
         model('claude', 'anthropic/claude-x'),
       ],
+      guardrails: [
+        {
+          guardrail_name: 'words',
+          litellm_params: {
+            guardrail: 'litellm_content_filter',
+            mode: 'pre_call',
+            blocked_words: [{ keyword: 'forbidden', action: 'BLOCK' }],
+            patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }],
+          },
+        },
+      ],
     },
   });
   owner = await newKey();
@@ -120,6 +131,28 @@ describe('videos.create', () => {
     });
     expect((await create([]))[0]).toBe(400);
     expect((await create({ model: 'film', prompt: 'status:400' }))[0]).toBe(400);
+  });
+
+  it('400: a prompt that a guardrail blocks; one that it masks is sent masked', async () => {
+    const guarded = await newKey({ guardrails: ['words'] });
+    const before = upstream.received.length;
+    expect((await create({ model: 'film', prompt: 'forbidden fruit' }, guarded))[0]).toBe(400);
+    const source = await newVideo(guarded);
+    const remix = { prompt: 'forbidden fruit' };
+    expect((await ask('POST', `/v1/videos/${source}/remix`, remix, guarded))[0]).toBe(400);
+    expect(upstream.received.length).toBe(before + 1);
+    expect((await create({ model: 'film', prompt: 'of a@b.test' }, guarded))[0]).toBe(200);
+    expect(upstream.received.at(-1)?.body).toBe('{"model":"sora-2-pro","prompt":"of [EMAIL_REDACTED]"}');
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ model: 'film', prompt: 'of a@b.test' })) form.append(name, value);
+    expect((await create(form, guarded))[0]).toBe(200);
+    expect(upstream.received.at(-1)?.body).toContain('name="prompt"\r\n\r\nof [EMAIL_REDACTED]\r\n');
+    const twice = await fetch(`${app.url}/v1/videos`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${guarded}`, 'content-type': 'application/json' },
+      body: '{"model":"film","prompt":"forbidden","prompt":"p"}',
+    });
+    expect(twice.status).toBe(400);
   });
 
   it('401: no key', async () => {
