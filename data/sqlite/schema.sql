@@ -28,7 +28,7 @@ CREATE TABLE "spend_row" (
         "ended_at" bigint not null,
         "first_byte_at" bigint null,
         "error_code" text null,
-        "error_message" text null, "end_user" text null, "session_id" text null, "tags" text null, "guardrails" text null, "cache_hit_key" text null,
+        "error_message" text null, "end_user" text null, "session_id" text null, "tags" text null, "guardrails" text null, "cache_hit_key" text null, "routing" text null,
         primary key ("trace_id", "span_id", "id")
       ) without rowid
     ;
@@ -1002,7 +1002,91 @@ CREATE TABLE "a2a_agent" (
       );
 CREATE UNIQUE INDEX "a2a_agent_name_unique" on "a2a_agent" ("name");
 CREATE INDEX "a2a_agent_created_at_id_index" on "a2a_agent" ("created_at", "id");
+CREATE TABLE "search_tool" (
+        "id" text not null primary key,
+        "name" text not null,
+        "info" json null,
+        "sealed" text not null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE UNIQUE INDEX "search_tool_name_unique" on "search_tool" ("name");
+CREATE INDEX "search_tool_created_at_id_index" on "search_tool" ("created_at", "id");
+CREATE TABLE "memory" (
+        "id" text not null primary key,
+        "name" text not null,
+        "value" text not null,
+        "metadata" json null,
+        "user_id" text null,
+        "team_id" text null,
+        "owner" text not null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE UNIQUE INDEX "memory_owner_name_unique" on "memory" ("owner", "name");
+CREATE INDEX "memory_created_at_id_index" on "memory" ("created_at", "id");
+CREATE INDEX "memory_name_index" on "memory" ("name");
+CREATE TABLE "policy" (
+        "id" text not null primary key,
+        "name" text not null,
+        "version" integer not null,
+        "status" text not null,
+        "parent_id" text null,
+        "published_at" datetime null,
+        "production_at" datetime null,
+        "description" text null,
+        "inherit" text null,
+        "guardrails_add" json not null,
+        "guardrails_remove" json not null,
+        "condition" json null,
+        "pipeline" json null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE INDEX "policy_created_at_id_index" on "policy" ("created_at", "id");
+CREATE UNIQUE INDEX "policy_name_version_unique" on "policy" ("name", "version");
+CREATE TABLE "policy_attachment" (
+        "id" text not null primary key,
+        "policy_name" text not null,
+        "scope" text null,
+        "teams" json not null,
+        "keys" json not null,
+        "models" json not null,
+        "tags" json not null,
+        "priority" integer null,
+        "is_default" integer not null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE INDEX "policy_attachment_created_at_id_index" on "policy_attachment" ("created_at", "id");
 CREATE INDEX "spend_row_cache_hit_index" on "spend_row" ("started_at") where cache_hit_key is not null;
+CREATE TABLE "prompt" (
+        "id" text not null primary key,
+        "prompt_id" text not null,
+        "version" integer not null,
+        "params" json not null,
+        "info" json not null,
+        "environment" text not null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE INDEX "prompt_created_at_id_index" on "prompt" ("created_at", "id");
+CREATE INDEX "spend_row_routed_index" on "spend_row" ("started_at") where "routing" is not null;
 insert into "schema_migration" ("name") values
 ('Migration20261121000000_foundation'),
 ('Migration20261121010000_catalog_releases'),
@@ -1066,4 +1150,9 @@ insert into "schema_migration" ("name") values
 ('Migration20261130101100_mcp_toolsets'),
 ('Migration20261130101500_vector_stores'),
 ('Migration20261130102424_a2a_agents'),
-('Migration20261130141406_spend_row_cache');
+('Migration20261130120000_search_tools'),
+('Migration20261130120100_memory'),
+('Migration20261130141000_policies'),
+('Migration20261130141406_spend_row_cache'),
+('Migration20261130141500_prompts'),
+('Migration20261130142536_spend_row_routing');

@@ -18,7 +18,8 @@ const deadLinks = (files: readonly SourceFile[]): readonly string[] =>
   );
 
 /** A path of a source folder in running text; `<noun>` and globs are patterns. */
-const SOURCE_PATH = /(?<![\w./-])((?:src|resolvers|schema|rest-shims|lite|test|bench|scripts|docs|\.ci)\/[\w.*<>{},/-]*)/g;
+const SOURCE_PATH =
+  /(?<![\w./-])((?:src|resolvers|schema|rest-shims|lite|test|bench|scripts|docs|\.ci)\/[\w.*<>{},/-]*)/g;
 
 /** Paths in a document that match no file or folder, as `path -> target`. Addresses of the web are left out. */
 const missingPaths = (files: readonly SourceFile[]): readonly string[] =>
@@ -72,7 +73,10 @@ it('docs/configuration.md and docs/config.schema.json equal the output of `npm r
 });
 
 it('every decision that is referred to exists', () => {
-  const files = readFiles('*.{md,ts}', '{src,resolvers,schema,rest-shims,lite,scripts,bench,docs}/**/*.{ts,tsx,mjs,md}');
+  const files = readFiles(
+    '*.{md,ts}',
+    '{src,resolvers,schema,rest-shims,lite,scripts,bench,docs}/**/*.{ts,tsx,mjs,md}',
+  );
   expect(decisions.size).toBeGreaterThan(5);
   expect(missingDecisions(files)).toEqual([]);
   expect(missingDecisions(aDocument('see ADR 9999 and docs/adr/0001'))).toEqual(['docs/canary.md -> 9999']);

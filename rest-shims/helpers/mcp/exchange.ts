@@ -68,7 +68,10 @@ function receive(session: McpSession | null, message: McpMessage): void {
 function answerInitialize(scope: Scope, exchange: McpExchange, { id, params }: McpRequestMessage): HttpAnswer {
   const { protocolVersion, clientInfo } = params;
   if (typeof protocolVersion !== 'string')
-    return eventsAnswer([errorMessage(id, { code: RPC_CODES.invalidParams, message: 'Invalid request parameters' })], null);
+    return eventsAnswer(
+      [errorMessage(id, { code: RPC_CODES.invalidParams, message: 'Invalid request parameters' })],
+      null,
+    );
   const { name, version } = jsonObjectOf(clientInfo);
   const client = { name: shortText(name), version: shortText(version) };
   const session = openMcpSession(scope, { exchange, client });

@@ -47,8 +47,8 @@ function hasNoSettings({ headers }: Pick<HttpRequest, 'headers'>, body: Endpoint
 }
 
 /**
- * Settings of a call for the gateway: timeout, retries, labels, credentials, mock response, guardrails, policies, prompt
- * and cache. Throws InvalidInput.
+ * Settings of a call for the gateway: timeout, retries, labels, credentials, mock response, guardrails, policies,
+ * prompt and cache. Throws InvalidInput.
  */
 export function callSettings(request: Pick<HttpRequest, 'headers'>, call: EndpointRequest): CallSettings {
   if (hasNoSettings(request, call.body)) return NO_SETTINGS;

@@ -9,6 +9,7 @@ import { MCP_ANSWERS, MCP_TYPES } from './answer-types/mcp.ts';
 import type { AnswerTypes } from './answer-types/notation.ts';
 import { OWNERS_ANSWERS } from './answer-types/owners.ts';
 import { PROCESS_ANSWERS } from './answer-types/process.ts';
+import { SIGN_IN_ANSWERS } from './answer-types/sign-in.ts';
 import { OTHER_TYPES } from './answer-types/shared.ts';
 import { OWNER_TYPES } from './answer-types/shared-owners.ts';
 import { SPEND_ANSWERS } from './answer-types/spend.ts';
@@ -26,6 +27,7 @@ export const ANSWER_TYPES: AnswerTypes = {
   ...OWNERS_ANSWERS,
   ...SPEND_ANSWERS,
   ...PROCESS_ANSWERS,
+  ...SIGN_IN_ANSWERS,
   ...CALLBACK_ANSWERS,
   ...A2A_AGENT_ANSWERS,
   ...AUTO_ROUTER_ANSWERS,

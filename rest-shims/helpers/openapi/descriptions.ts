@@ -6,11 +6,13 @@ import { SEARCH_DESCRIPTIONS } from './search-descriptions.ts';
 import { VIDEO_DESCRIPTIONS } from './video-descriptions.ts';
 import { VECTOR_STORE_DESCRIPTIONS } from './vector-store-descriptions.ts';
 import { POLICY_DESCRIPTIONS } from './policy-descriptions.ts';
+import { SPEND_DESCRIPTIONS } from './spend-descriptions.ts';
 import { GROUP_DESCRIPTIONS } from './setting-group-descriptions.ts';
 
 /** One-line descriptions of all route rows. `test/unit/http/docs-examples.test.ts` fails for a row without one. */
 export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   ...GROUP_DESCRIPTIONS,
+  ...SPEND_DESCRIPTIONS,
   ...OWNER_DESCRIPTIONS,
   ...MEMORY_DESCRIPTIONS,
   ...SEARCH_DESCRIPTIONS,
@@ -311,34 +313,6 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'dashboard.page': 'The dashboard for browsers. It reads the graph with the session or the key of its visitor.',
   'dashboard.script': 'Script of the dashboard.',
   'dashboard.style': 'Style sheet of the dashboard.',
-  'spend.byEndUser': 'Read spend by end user.',
-  'spend.byKey': 'Read spend by key.',
-  'spend.byModel': 'Read spend by model.',
-  'spend.byProvider': 'Read spend by provider.',
-  'spend.byTag': 'Read spend by tag.',
-  'spend.byTeam': 'Read spend by team and day.',
-  'spend.calculate': 'Calculate the cost of a call.',
-  'spend.content': 'Read the stored messages of a call.',
-  'spend.captureRate': 'Read the fraction of calls that have a cost.',
-  'spend.days': 'Read spend by day.',
-  'spend.endUsers': 'List the end users of calls.',
-  'spend.estimate': 'Estimate the cost of calls per day and month.',
-  'spend.keyReport': 'Report the spend of a key.',
-  'spend.keys': 'List keys by their spend.',
-  'spend.logs': 'Read spend rows, or spend per day between two dates.',
-  'spend.organizationReport': 'Report the spend of an organization.',
-  'spend.refresh': 'Wait until all ended calls are in the spend reports. Stops early if the store is slow.',
-  'spend.report': 'Report spend by team, customer or key.',
-  'spend.reset': 'Reset the spend of keys and teams.',
-  'spend.search': 'Search spend rows, with filters and pages.',
-  'spend.session': 'Read the spend rows of a session.',
-  'spend.tagNames': 'List the tags of calls.',
-  'spend.tags': 'Read spend by tag.',
-  'spend.teamReport': 'Report the spend of a team.',
-  'spend.total': 'Read the total spend.',
-  'spend.userPage': 'List users with their spend in pages.',
-  'spend.userReport': 'Report the spend of a user.',
-  'spend.users': 'List users with their spend.',
   'tagUse.daily': 'Count active users by day and tag. Without a filter: by user agent.',
   'tagUse.distinct': 'List the tags of all calls.',
   'tagUse.monthly': 'Count active users by month and tag. Without a filter: by user agent.',

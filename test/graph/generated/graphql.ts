@@ -145,8 +145,14 @@ export type AuditNoun =
   | 'ORGANIZATION_MEMBER'
   /** Paths whose calls are forwarded. */
   | 'PASS_THROUGH_ENDPOINT'
+  /** Versions of policies. */
+  | 'POLICY'
+  /** Where policies apply. */
+  | 'POLICY_ATTACHMENT'
   /** Projects. */
   | 'PROJECT'
+  /** Versions of prompts. */
+  | 'PROMPT'
   /** Search tools, without their parameters. */
   | 'SEARCH_TOOL'
   /** Sections of the stored settings. */
@@ -1609,7 +1615,10 @@ export type NodeQuery = { node:
     | NodeFacts_Model_Fragment
     | NodeFacts_Organization_Fragment
     | NodeFacts_PassThroughEndpoint_Fragment
+    | NodeFacts_Policy_Fragment
+    | NodeFacts_PolicyAttachment_Fragment
     | NodeFacts_Project_Fragment
+    | NodeFacts_Prompt_Fragment
     | NodeFacts_Provider_Fragment
     | NodeFacts_QuarantinedPrice_Fragment
     | NodeFacts_SearchTool_Fragment
@@ -1655,7 +1664,10 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_Model_Fragment
     | NodeFacts_Organization_Fragment
     | NodeFacts_PassThroughEndpoint_Fragment
+    | NodeFacts_Policy_Fragment
+    | NodeFacts_PolicyAttachment_Fragment
     | NodeFacts_Project_Fragment
+    | NodeFacts_Prompt_Fragment
     | NodeFacts_Provider_Fragment
     | NodeFacts_QuarantinedPrice_Fragment
     | NodeFacts_SearchTool_Fragment
@@ -1729,7 +1741,13 @@ type NodeFacts_Organization_Fragment = { __typename: 'Organization', id: string 
 
 type NodeFacts_PassThroughEndpoint_Fragment = { __typename: 'PassThroughEndpoint', id: string };
 
+type NodeFacts_Policy_Fragment = { __typename: 'Policy', id: string };
+
+type NodeFacts_PolicyAttachment_Fragment = { __typename: 'PolicyAttachment', id: string };
+
 type NodeFacts_Project_Fragment = { __typename: 'Project', id: string };
+
+type NodeFacts_Prompt_Fragment = { __typename: 'Prompt', id: string };
 
 type NodeFacts_Provider_Fragment = { __typename: 'Provider', id: string };
 
@@ -1782,7 +1800,10 @@ export type NodeFactsFragment =
   | NodeFacts_Model_Fragment
   | NodeFacts_Organization_Fragment
   | NodeFacts_PassThroughEndpoint_Fragment
+  | NodeFacts_Policy_Fragment
+  | NodeFacts_PolicyAttachment_Fragment
   | NodeFacts_Project_Fragment
+  | NodeFacts_Prompt_Fragment
   | NodeFacts_Provider_Fragment
   | NodeFacts_QuarantinedPrice_Fragment
   | NodeFacts_SearchTool_Fragment
@@ -1992,7 +2013,10 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'Model' }
     | { __typename: 'Organization' }
     | { __typename: 'PassThroughEndpoint' }
+    | { __typename: 'Policy' }
+    | { __typename: 'PolicyAttachment' }
     | { __typename: 'Project' }
+    | { __typename: 'Prompt' }
     | { __typename: 'Provider' }
     | { __typename: 'QuarantinedPrice' }
     | { __typename: 'SearchTool' }

@@ -1,6 +1,6 @@
 import type { AnswerTypes } from './notation.ts';
 
-/** Answers of route rows about settings, guardrails, sign-in, traces, lenses and the process. */
+/** Answers of route rows about settings, guardrails, traces, lenses, the dashboard and the process. */
 export const PROCESS_ANSWERS: AnswerTypes = {
   'allowedAddresses.add': '{ message: string, status: string }',
   'allowedAddresses.delete': '{ message: string, status: string }',
@@ -307,24 +307,6 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   'settings.updateWebsearch': '{ message: string, status: string, settings: object }',
   'settings.yaml': {
     'application/yaml': 'string',
-  },
-  'signIn.code': '{ code: string, expires_in: integer }',
-  'signIn.exchange': '{ token: string, redirect_url: string }',
-  'signIn.end': '{ message: string }',
-  'signIn.cliComplete': {
-    'text/html': 'string',
-  },
-  'signIn.cliPoll': `
-    { status: string, user_id?: string, teams?: string[], team_details?: { team_id: string, team_alias: string | null }[],
-    requires_team_selection?: boolean, key?: string, team_id?: string | null }
-  `,
-  'signIn.cliStart': '{ login_id: string, poll_secret: string, user_code: string, expires_in: integer }',
-  'signIn.form': {
-    'text/plain': 'string',
-  },
-  'signIn.json': '{ redirect_url: string, token: string }',
-  'signIn.page': {
-    'text/html': 'string',
   },
   'traces.error': `
     { span_id: string, message: string, total_chars: integer, next_cursor: string | null }
