@@ -18,7 +18,8 @@ const deadLinks = (files: readonly SourceFile[]): readonly string[] =>
   );
 
 /** A path of a source folder in running text; `<noun>` and globs are patterns. */
-const SOURCE_PATH = /(?<![\w./-])((?:src|resolvers|schema|rest-shims|lite|test|bench|scripts|docs|\.ci)\/[\w.*<>{},/-]*)/g;
+const SOURCE_PATH =
+  /(?<![\w./-])((?:src|resolvers|schema|rest-shims|lite|test|bench|scripts|docs|\.ci)\/[\w.*<>{},/-]*)/g;
 
 /** Paths in a document that match no file or folder, as `path -> target`. Addresses of the web are left out. */
 const missingPaths = (files: readonly SourceFile[]): readonly string[] =>
