@@ -30,6 +30,8 @@ async function request(context: Context, values: Values): Promise<void> {
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(path))
     throw new UsageFailure("Invalid value for 'URI': it is a path of the server. Select the server with --base-url.");
   const [json, data] = [values.text('json'), values.text('data')];
+  if (['GET', 'HEAD'].includes(method) && (json !== null || data !== null))
+    throw new UsageFailure(`A ${method} request has no body: pass neither --data nor --json`);
   if (json !== null && data !== null) throw new UsageFailure('Pass only one of --data and --json');
   const body = json === null ? (data === null ? {} : { text: data }) : { json: parseJson(json) };
   const headers = headersOf(values.texts('header'));

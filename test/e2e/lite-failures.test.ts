@@ -43,6 +43,7 @@ describe('failures', () => {
     [['models', 'list', '--format', 'xml'], "Invalid value for '--format': 'xml' is not one of 'table', 'json'."],
     [['keys', 'list', '--page', 'two'], "Invalid value for '--page': 'two' is not a valid integer."],
     [['http', 'request', 'GET'], "Missing argument 'URI'."],
+    [['http', 'request', 'GET', '/x', '-d', 'y'], 'A GET request has no body: pass neither --data nor --json'],
     [['config', 'set', 'foo', 'x'], "Unknown config key 'foo'. Allowed keys: base_url, hidden_commands"],
     [['--base-url', 'localhost', 'whoami'], '--base-url must be a full http(s) URL, such as http://localhost:4000'],
   ])('wrong use ends with 2: %j', async (words, message) => {

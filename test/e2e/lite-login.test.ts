@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createLiteHome, type LiteHome } from '../support/lite-process.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
@@ -75,7 +75,13 @@ describe('a login in the browser', () => {
       (await (await app.call('POST', path, body)).json()) as Record<string, string>;
     const { key = '' } = await post('/user/new', { user_id: 'two-teams' });
     const members_with_roles = [{ role: 'user', user_id: 'two-teams' }];
-    for (const team_alias of ['first', 'second']) await post('/team/new', { team_alias, members_with_roles });
+    const [first, second] = await Promise.all(
+      ['first', 'second'].map((team_alias) => post('/team/new', { team_alias, members_with_roles })),
+    );
+    // The administrator is a member of the teams that it creates, and would be asked in other tests.
+    onTestFinished(async () => {
+      await post('/team/delete', { team_ids: [first?.['team_id'], second?.['team_id']] });
+    });
     const login = home.start(['login'], { env: { LITELLM_PROXY_URL: app.url }, input: '9\nnone\n2\n' });
     const [, page = ''] = await login.printed(/Opening browser to: (\S+)\n/);
     const [, code = ''] = await login.printed(/Verification code: (\S+)\n/);
