@@ -18,12 +18,12 @@ prompts:
     litellm_params: { prompt_integration: langfuse }
 `;
     expect(faultsFrom({ yaml }).map((fault) => fault.replace(/^config\.yaml:\d+: /, ''))).toEqual([
-      'policies.d: pipeline.steps must be a list of 1 to 50 steps',
-      "policy_attachments.0: An attachment needs scope '*', default, or at least one of teams, keys, models and tags",
-      "policy_attachments.1: scope '*' applies to every call: leave out scope, or teams, keys, models and tags",
       "policies.a.inherit: the inheritance of 'a' has a cycle at 'a'",
       "policies.b.inherit: the inheritance of 'b' has a cycle at 'b'",
       'policies.c: condition.model "(" is not a valid RE2 expression',
+      'policies.d: pipeline.steps must be a list of 1 to 50 steps',
+      "policy_attachments.0: An attachment needs scope '*', default, or at least one of teams, keys, models and tags",
+      "policy_attachments.1: scope '*' applies to every call: leave out scope, or teams, keys, models and tags",
       'prompts.1.litellm_params.prompt_integration: Invalid input: expected "dotprompt"',
     ]);
   });
