@@ -11,7 +11,7 @@ import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
 import { type BudgetErrorKind, DomainError, UnknownModel } from '../domain/errors.ts';
 import type { RequiredParams } from '../domain/keys/enforced-params.ts';
-import { usageOfAbortedCall, estimatedUsageOf } from '../domain/inference/expected-tokens.ts';
+import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import type { Forwarder } from '../domain/pass-through/forwarded.ts';
 import type { McpUpstream } from '../domain/mcp/mcp-upstream.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
@@ -25,6 +25,7 @@ import { createBudgets } from './admission/budgets.ts';
 import { assertKeyAllows, createRequiredParamCheck, requestOfKey, withAliasResolved } from './admission/key-rules.ts';
 import type { KeyOfOwner } from './calls/batch-recorder.ts';
 import { type CallTools, type OpenCall, openCall } from './calls/call.ts';
+import { abortedUsage, afterLimits, uncountedUsage } from './calls/call-steps.ts';
 import type { ProviderBudgets, RouteBudget } from '../domain/budgets/route-budget.ts';
 import { createCooldowns, skipCoolingDown } from './routing/cooldowns.ts';
 import type { LabelBudgets } from './admission/label-budgets.ts';
@@ -48,6 +49,7 @@ import { createHealthTracker } from './routing/health.ts';
 import { createPassing } from './calls/passing.ts';
 import { inRegion, isPriced, permittedFor, pricedOnly } from './routing/permitted-router.ts';
 import { createRegionBinding } from './routing/customer-region.ts';
+import { createSelection } from './routing/selection.ts';
 import { createPricer, isFreeOfCharge } from './accounting/price.ts';
 import { createPreviewGateway } from './calls/preview.ts';
 import { createProbing } from './calls/probing.ts';
@@ -103,8 +105,8 @@ export interface GatewayOptions {
   readonly reportsTries: boolean;
   /** Whether each fallback reserves its own expected cost. If not, the reservation of the first model stays. */
   readonly checksFallbackBudgets: boolean;
-  /** Configured retries, cooldowns and fallbacks, read for each call. The default when absent. */
-  readonly routing?: () => RoutingPolicy;
+  /** Configured routing for calls of a key, read for each call. The default when absent. */
+  readonly routing?: (key: VirtualKey | null) => RoutingPolicy;
   /** Discounts and margins of providers, read for each call. None when absent. */
   readonly costAdjustments?: () => CostAdjustments;
   /** A number from 0 to 1, excluding 1, for the jitter of retry delays. */
@@ -126,9 +128,9 @@ export function createGateway(
   options: GatewayOptions,
 ): Gateway & ForwardGateway & McpCalls & ObjectGateway & TokenGateway & PreviewGateway & ProbeGateway {
   const { deployments, catalog, capturePrompts } = options;
-  const policyOf = options.routing ?? ((): RoutingPolicy => DEFAULT_ROUTING);
+  const policyOf = options.routing ?? ((_key: VirtualKey | null): RoutingPolicy => DEFAULT_ROUTING);
   const configured = createLiveRouter(deployments, options.providers);
-  const cooldowns = createCooldowns(options.clock, () => policyOf().cooldowns);
+  const cooldowns = createCooldowns(options.clock, () => policyOf(null).cooldowns);
   const blocksUnpriced = options.blocksUnpriced ?? (() => false);
   const routeOf = pricedOnly(skipCoolingDown(configured, cooldowns), {
     isOn: blocksUnpriced,
@@ -148,9 +150,11 @@ export function createGateway(
     now: () => options.clock.now(),
   });
   const health = createHealthTracker(options.clock);
+  const selection = createSelection(options, { cooldowns, health, policyOf });
   const tools: CallTools = {
     recorder: options.recorder,
     health,
+    traffic: selection.traffic,
     clock: options.clock,
     ids: options.ids,
     capturePrompts,
@@ -170,6 +174,7 @@ export function createGateway(
   const retrying = createRetrying({
     routeOf,
     cooldowns,
+    selection,
     policyOf,
     forRequest,
     pause: options.pause,
@@ -187,7 +192,8 @@ export function createGateway(
     const { endpoint, model, deploymentId, retries, mockResponse } = request;
     // Check access before existence, so that a key cannot probe for model names.
     if (key !== null) assertKeyAllows(key, request);
-    const found = inRegion(permittedFor(routeOf, key), request.region)(model, deploymentId);
+    const permitted = inRegion(permittedFor(routeOf, key), request.region);
+    const found = selection.of({ key, request }, permitted)(model, deploymentId);
     if (found === null) {
       assertNotBlocked(deployments, model, key?.teamId ?? null);
       throw requiredParams.missingParam(key, request)?.error ?? unknownModel(endpoint.path, model, namedIn(endpoint));
@@ -270,11 +276,6 @@ export function createGateway(
 
   const guards = options.guardrails === undefined ? null : createGuards(options.guardrails, options.clock);
   const guardOf = createGuardOf(guards, () => deployments.current());
-  // The calls that are opened below have a `ModelRequest`. `RecordedRequest` names only its recorded members.
-  const abortedUsage: Parameters<typeof openCall>[1]['abortedUsage'] = (request, counted) =>
-    usageOfAbortedCall(request as ModelRequest, counted);
-  const uncountedUsage: Parameters<typeof openCall>[1]['uncountedUsage'] = (request, pieces) =>
-    estimatedUsageOf(request as ModelRequest, pieces);
 
   return {
     ...createPassing({
@@ -339,10 +340,4 @@ export function createGateway(
       }
     },
   };
-}
-
-/** Counts a call in its limits, then returns `value`. */
-function afterLimits<Value>(call: OpenCall, request: ModelRequest, value: Value): Value | Promise<Value> {
-  const limiting = call.limit(request);
-  return limiting === undefined ? value : limiting.then(() => value);
 }

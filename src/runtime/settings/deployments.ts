@@ -14,6 +14,7 @@ import { Secret } from '../../domain/secret.ts';
 import { MAX_RETRIES } from '../../domain/routing/routing-policy.ts';
 import { countsOf } from './routing.ts';
 import type { DeploymentDraft } from './deployment-ids.ts';
+import { deploymentSelection, SELECTION_INFO, SELECTION_PARAMS } from './deployment-selection.ts';
 
 /** Maximum number of votes on one question of a decision (`decision_votes`). */
 const MAX_VOTES = 64;
@@ -41,6 +42,7 @@ export const modelEntry = z.looseObject({
     configurable_clientside_auth_params: z.array(z.enum(CLIENT_CREDENTIALS)).optional(),
     litellm_credential_name: z.string().min(1).optional(),
     guardrails: z.array(z.string().min(1)).optional(),
+    ...SELECTION_PARAMS,
   }),
   model_info: z
     .looseObject({
@@ -61,6 +63,7 @@ export const modelEntry = z.looseObject({
       supports_box_questions: z.boolean().optional(),
       supports_audio_input: z.boolean().optional(),
       supports_video_input: z.boolean().optional(),
+      ...SELECTION_INFO,
     })
     .optional(),
 });
@@ -178,6 +181,7 @@ export function toDeployment(
     ...(params.guardrails === undefined ? {} : { guardrails: params.guardrails }),
     ...(info?.access_groups === undefined ? {} : { accessGroups: info.access_groups }),
     ...routingOf(entry),
+    ...deploymentSelection(entry),
     ...budgetOf(entry),
     probe: {
       mode: info?.mode ?? null,

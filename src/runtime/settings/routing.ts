@@ -1,13 +1,15 @@
+import type { JsonObject } from '../../domain/json-object.ts';
 import type { ConfiguredRouting, FallbackType } from '../../domain/fallbacks/fallback.ts';
 import { type CountsByClass, FAILURE_CLASSES } from '../../domain/routing/failure-class.ts';
 import type { FallbackLists, RoutingPolicy } from '../../domain/routing/routing-policy.ts';
 import { type DeclaredConfig, type StoredSections, settingViewOf } from '../../domain/settings/ownership.ts';
 import type { SettingsChange } from '../../domain/settings/configuration.ts';
 import type { Setting, ValueOf } from './setting.ts';
+import { selectionOf } from './selection.ts';
 import { ROUTING_SETTINGS } from './table/routing.ts';
 
 type RoutingSetting = keyof typeof ROUTING_SETTINGS;
-type RoutingValues = { readonly [Name in RoutingSetting]: ValueOf<(typeof ROUTING_SETTINGS)[Name]> };
+export type RoutingValues = { readonly [Name in RoutingSetting]: ValueOf<(typeof ROUTING_SETTINGS)[Name]> };
 
 type Numbers = Readonly<Record<string, number>>;
 type Lists = Readonly<Record<string, readonly string[]>>;
@@ -26,8 +28,8 @@ export function countsOf(numbers: Numbers | null | undefined, ending: 'Retries' 
 const listsOf = (...candidates: readonly (Lists | null)[]): FallbackLists =>
   new Map(Object.entries(candidates.find((lists) => lists !== null) ?? {}));
 
-/** Retries, cooldowns and fallbacks as the gateway uses them. */
-function policyOf(values: RoutingValues): RoutingPolicy {
+/** Settings of the router as the gateway uses them. `ofOwners`: those of a key and its team. */
+function policyOf(values: RoutingValues, ofOwners: JsonObject): RoutingPolicy {
   const { groupRetryPolicy } = values;
   return {
     retries: values.routerRetries ?? values.retries,
@@ -50,6 +52,7 @@ function policyOf(values: RoutingValues): RoutingPolicy {
       most: values.maxFallbacks,
       checksAccess: values.enforceFallbackModelAccess,
     },
+    selection: selectionOf(values, ofOwners),
   };
 }
 
@@ -66,15 +69,24 @@ const LISTS: readonly (readonly [type: FallbackType, rows: readonly RoutingSetti
   ['content_policy', ['routerContentPolicyFallbacks', 'contentPolicyFallbacks']],
 ];
 
+const ROUTER = 'router_settings';
+const NONE: JsonObject = {};
+
 /**
- * The routing of the file, and of stored settings that the file does not declare. A stored value of a wrong type is
- * ignored.
+ * The routing of the file, and of stored settings that the file does not declare. `ofOwners` are the router settings of
+ * a key and its team, which take precedence. A stored value of a wrong type is ignored.
  */
-export function routingIn(config: DeclaredConfig, stored: StoredSections): ConfiguredRouting {
+export function routingIn(config: DeclaredConfig, stored: StoredSections, ofOwners = NONE): ConfiguredRouting {
   const values = new Map<RoutingSetting, unknown>();
   const fromStore = new Set<RoutingSetting>();
   for (const { row, section, name, kind, defaultValue } of ROWS) {
     const { source, effectiveValue } = settingViewOf(config, stored, section, name);
+    const own = section === ROUTER ? (ofOwners[name] ?? null) : null;
+    const ofOwner = own === null ? {} : kind.parse(own, 'file');
+    if ('value' in ofOwner) {
+      values.set(row, ofOwner.value);
+      continue;
+    }
     const parsed = effectiveValue === null ? {} : kind.parse(effectiveValue, 'file');
     const isSet = 'value' in parsed;
     values.set(row, isSet ? parsed.value : defaultValue);
@@ -85,7 +97,7 @@ export function routingIn(config: DeclaredConfig, stored: StoredSections): Confi
     return inForce !== undefined && fromStore.has(inForce);
   };
   return {
-    policy: policyOf(Object.fromEntries(values) as unknown as RoutingValues),
+    policy: policyOf(Object.fromEntries(values) as unknown as RoutingValues, ofOwners),
     storedLists: new Set(LISTS.filter(([, rows]) => isStored(rows)).map(([type]) => type)),
   };
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import { stringify } from 'yaml';
 import { addressRefusal, type AllowedAddresses, allowedList } from '../../domain/settings/allowed-addresses.ts';
 import {
@@ -43,6 +43,8 @@ export interface RunningConfiguration extends Configuration {
   requiredParams(): RequiredParams;
   /** Retries, cooldowns and fallbacks of the file and of stored settings. A change replaces the object. */
   routing(): ConfiguredRouting;
+  /** The same for a key with router settings of its own or of its team. */
+  routingOfOwners(settings: JsonObject): ConfiguredRouting;
   /** Replaces the content of the configuration file. */
   declare(config: DeclaredConfig): void;
   /** Sets the outcome that `lastReload` returns. */
@@ -94,6 +96,7 @@ export function createConfiguration({
     throttleFraction: () => values.throttleFraction,
     requiredParams: () => values.requiredParams,
     routing: () => routing,
+    routingOfOwners: (settings) => routingIn(config, stored, settings),
     blocksUnpriced: () => values.blocksUnpriced,
     lastReload: () => outcome,
     setLastReload(next) {
