@@ -25,7 +25,7 @@ import { createBudgets } from './admission/budgets.ts';
 import { assertKeyAllows, createRequiredParamCheck, requestOfKey, withAliasResolved } from './admission/key-rules.ts';
 import type { KeyOfOwner } from './calls/batch-recorder.ts';
 import { type CallTools, type OpenCall, openCall } from './calls/call.ts';
-import { abortedUsage, afterLimits, uncountedUsage } from './calls/call-steps.ts';
+import { abortedUsage, afterLimits, sendOpened, uncountedUsage } from './calls/call-steps.ts';
 import type { ProviderBudgets, RouteBudget } from '../domain/budgets/route-budget.ts';
 import { createCooldowns, skipCoolingDown } from './routing/cooldowns.ts';
 import type { LabelBudgets } from './admission/label-budgets.ts';
@@ -46,6 +46,7 @@ import { createMcpGateway } from './mcp/create-mcp-gateway.ts';
 import type { McpCalls } from './mcp/mcp-gateway.ts';
 import { NO_MCP_UPSTREAM } from './mcp/no-upstream.ts';
 import { createHealthTracker } from './routing/health.ts';
+import { createMirroring } from './calls/mirroring.ts';
 import { createPassing } from './calls/passing.ts';
 import { inRegion, isPriced, permittedFor, pricedOnly } from './routing/permitted-router.ts';
 import { createRegionBinding } from './routing/customer-region.ts';
@@ -55,7 +56,6 @@ import { createPreviewGateway } from './calls/preview.ts';
 import { createProbing } from './calls/probing.ts';
 import { createRetrying } from './calls/retrying.ts';
 import { createGuardOf, createGuards } from './guardrails/guarding.ts';
-import { sendGuarded } from './guardrails/guarded-call.ts';
 import { createLiveRouter, mockOf, namedIn, type Route, unknownModel } from './routing/route.ts';
 import { createTokenGateway } from './calls/token-count.ts';
 
@@ -277,6 +277,8 @@ export function createGateway(
   const guards = options.guardrails === undefined ? null : createGuards(options.guardrails, options.clock);
   const guardOf = createGuardOf(guards, () => deployments.current());
 
+  const mirroring = createMirroring({ routeOf, selection, retrying, tools, guardOf, forRequest });
+
   return {
     ...createPassing({
       ...options,
@@ -323,12 +325,9 @@ export function createGateway(
       try {
         const admitting = admitted(call, caller, found);
         const reserved = admitting instanceof Promise ? await admitting : admitting;
-        if (guard === null) return await retrying.send(call, { key: caller.key, request, route: reserved, signal });
-        return await sendGuarded(guard, call, {
-          request,
-          signal,
-          send: (guarded, checked) => retrying.send(guarded, { key: caller.key, route: reserved, ...checked }),
-        });
+        const sending = sendOpened(retrying, guard, call, { key: caller.key, request, route: reserved, signal });
+        if (deployment.selection?.silentModels !== undefined) mirroring.start(caller, request, deployment);
+        return await sending;
       } catch (failure) {
         attachFailedCall(failure, {
           callId: call.callId,

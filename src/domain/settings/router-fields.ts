@@ -36,18 +36,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     'How a deployment of a model is selected.',
     { defaultValue: 'simple-shuffle', options: STRATEGIES },
   ],
-  routing_strategy_args: [
-    'Dictionary',
-    'Routing Strategy Args',
-    'Arguments of the strategy.',
-    { defaultValue: {} },
-  ],
-  routing_groups: [
-    'List',
-    'Routing Groups',
-    'Models with a separate strategy.',
-    { defaultValue: [] },
-  ],
+  routing_strategy_args: ['Dictionary', 'Routing Strategy Args', 'Arguments of the strategy.', { defaultValue: {} }],
+  routing_groups: ['List', 'Routing Groups', 'Models with a separate strategy.', { defaultValue: [] }],
   num_retries: ['Integer', 'Number of Retries', 'Retries of a failed call.', { defaultValue: DEFAULT_ROUTING.retries }],
   timeout: ['Float', 'Timeout', 'Longest wait for an answer, in seconds. Not in force yet.'],
   stream_timeout: ['Float', 'Stream Timeout', 'Longest wait for a streamed answer, in seconds. Not in force yet.'],
@@ -109,12 +99,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     'Selects deployments by the tags of a request.',
     { defaultValue: false },
   ],
-  tag_filtering_match_any: [
-    'Boolean',
-    'Tag Filtering Match Any',
-    'One common tag is enough.',
-    { defaultValue: true },
-  ],
+  tag_filtering_match_any: ['Boolean', 'Tag Filtering Match Any', 'One common tag is enough.', { defaultValue: true }],
   disable_cooldowns: ['Boolean', 'Disable Cooldowns', 'Calls failing deployments, too.'],
 };
 
