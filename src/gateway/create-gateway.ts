@@ -111,6 +111,8 @@ export interface GatewayOptions {
   readonly costAdjustments?: () => CostAdjustments;
   /** A number from 0 to 1, excluding 1, for the jitter of retry delays. */
   readonly random: () => number;
+  /** SHA-256 of a text; the check `prompt_caching` needs it. */
+  readonly digest?: (text: string) => string;
   /** Receives the results of probes that were sent; none when absent. */
   readonly keepHealthCheck?: (check: HealthCheck) => void;
   /** Guardrails of calls; none when absent. */

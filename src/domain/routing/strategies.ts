@@ -15,7 +15,7 @@ export function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
 
 /**
  * Order of a weighted random selection (`simple-shuffle`). The first metric with any value above zero gives the
- * weights; an item without it weighs 0 and comes after all weighted ones, by the next metric. Without any value, the
+ * weights. An item without it weighs 0 and comes after all weighted ones, by the next metric. Without any value, the
  * order is random with equal chances.
  */
 export function weightedOrder<Item>(

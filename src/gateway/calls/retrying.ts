@@ -107,7 +107,10 @@ export function createRetrying(tools: RetryTools): Retrying {
         next = await nextAfter(failure, { route: next, deployment, request, group, called }, sending);
         continue;
       }
-      if (usesConfiguredCredentials(deployment, next)) cooldowns.succeeded(deployment);
+      if (usesConfiguredCredentials(deployment, next)) {
+        cooldowns.succeeded(deployment);
+        tools.selection.succeeded(sending.key, request, deployment);
+      }
       return call.answered(exchange, sending.tries);
     }
   }

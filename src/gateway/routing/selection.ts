@@ -6,7 +6,8 @@ import type { Clock } from '../../domain/clock.ts';
 import type { DeploymentSource } from '../../domain/deployments/deployment-source.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import { inputTokens } from '../../domain/inference/expected-tokens.ts';
-import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { mayCall, type VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { promptPrefixes } from '../../domain/routing/prompt-prefix.ts';
 import { reservingWindow, windowEndText } from '../../domain/routing/access-window.ts';
 import {
   allOverLimits,
@@ -32,6 +33,8 @@ interface SelectionPorts {
   readonly clock: Clock;
   /** A number from 0 to 1, excluding 1. */
   readonly random: () => number;
+  /** SHA-256 of a text. Absent: the check `prompt_caching` has no effect. */
+  readonly digest?: (text: string) => string;
 }
 
 /** Gateway parts that the selection of deployments uses. */
@@ -56,6 +59,8 @@ export interface Selection {
    * deployments are all left out gets a route with a `refusal`.
    */
   of(call: SelectedCall, router: Router): Router;
+  /** A deployment answered a call. Calls with the same start of the prompt stay there for a time. */
+  succeeded(key: VirtualKey | null, request: ModelRequest, deployment: Deployment): void;
   /** Counts of calls that the strategies use. */
   readonly traffic: Traffic;
 }
@@ -76,6 +81,8 @@ const LIMITED: ReadonlySet<string> = new Set([
 const USAGE: ReadonlySet<string> = new Set(['usage-based-routing', 'usage-based-routing-v2']);
 /** Seconds after which a client may try again when a strategy by usage has no deployment left. */
 const USAGE_RETRY_SECONDS = 60;
+/** Time for which calls with the same start of the prompt stay at a deployment: its cache has such a lifetime. */
+const PROMPT_SECONDS = 300;
 
 export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, health }: SelectionTools): Selection {
   const { random, clock } = ports;
@@ -185,19 +192,33 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
     return routes;
   }
 
+  /** Names of the claims of a prompt, the longest start first. */
+  function promptClaims(policy: SelectionPolicy, model: string, { body }: ModelRequest): readonly string[] {
+    const checks = policy.affinityOf.get(model) ?? policy.checks;
+    if (ports.digest === undefined || !checks.has('prompt_caching')) return [];
+    if (groupOf(policy, model)?.strategy === 'priority') return [];
+    return promptPrefixes(body, ports.digest).map((hash) => JSON.stringify(['prompt', model, hash]));
+  }
+
   return {
     traffic,
+    succeeded(key, request, deployment) {
+      const policy = policyOf(key).selection;
+      if (policy.isPlain) return;
+      const [claim] = promptClaims(policy, request.model, request);
+      if (claim !== undefined) affinities.replace(claim, deployment.id, PROMPT_SECONDS);
+    },
     of({ key, request }, router) {
       const policy = policyOf(key).selection;
       if (policy.isPlain && !hasOwnRules(request.model)) return router;
       const members = (model: string): readonly Route[] => {
         const own = router.all(model);
         const group = own.length > 0 ? undefined : policy.groups.find(({ name }) => name === model);
-        return group === undefined ? own : group.models.flatMap((name) => router.all(name));
+        const callable = group?.models.filter((name) => mayCall(key, name));
+        return callable === undefined ? own : callable.flatMap((name) => router.all(name));
       };
       const rankOf = (model: string, routes: readonly Route[]): Ranking => {
-        const group = policy.groups.find(({ name, models }) => name === model || models.includes(model)) ?? null;
-        return rank({ key, request, policy, group, model }, routes);
+        return rank({ key, request, policy, group: groupOf(policy, model), model }, routes);
       };
       const all = (model: string): readonly Route[] => {
         const routes = members(model);
@@ -210,7 +231,9 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
         const { routes: order, refusal } = rankOf(model, routes);
         if (refusal !== null) return { ...first, refusal };
         const claims = claimsOf(policy.affinityOf.get(model) ?? policy.checks, model, request);
-        const sticky = claims.length === 0 ? order : withAffinity(order, claims);
+        const prompts = promptClaims(policy, model, request);
+        const held = prompts.length === 0 ? claims : [...prompts, ...claims];
+        const sticky = held.length === 0 ? order : withAffinity(order, held);
         const selected = sticky.find((one) => !isCooling(one)) ?? sticky[0] ?? first;
         for (const claim of claims) affinities.claim(claim, selected.deployment.id, policy.affinitySeconds);
         return selected;
@@ -227,6 +250,10 @@ interface RankedCall extends SelectedCall {
   /** Name of the model, which may differ from that of the request after a failure. */
   readonly model: string;
 }
+
+/** The routing group of a model, or with its name; null without one. */
+const groupOf = ({ groups }: SelectionPolicy, model: string): RoutingGroup | null =>
+  groups.find(({ name, models }) => name === model || models.includes(model)) ?? null;
 
 const hasLimits = (routes: readonly Route[]): boolean =>
   routes.some(({ deployment: { selection } }) => selection?.tpm !== undefined);

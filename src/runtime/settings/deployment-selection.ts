@@ -98,8 +98,7 @@ function withoutNulls<Members extends object>(
 
 function isTimezone(name: string): boolean {
   try {
-    new Intl.DateTimeFormat('en-GB', { timeZone: name });
-    return true;
+    return new Intl.DateTimeFormat('en-GB', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {
     return false;
   }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../domain/json-object.ts';
+import { UNRESTRICTED } from '../../domain/keys/router-settings.ts';
 import type { ConfiguredRouting, FallbackType } from '../../domain/fallbacks/fallback.ts';
 import { type CountsByClass, FAILURE_CLASSES } from '../../domain/routing/failure-class.ts';
 import type { FallbackLists, RoutingPolicy } from '../../domain/routing/routing-policy.ts';
@@ -9,7 +10,7 @@ import { selectionOf } from './selection.ts';
 import { ROUTING_SETTINGS } from './table/routing.ts';
 
 type RoutingSetting = keyof typeof ROUTING_SETTINGS;
-export type RoutingValues = { readonly [Name in RoutingSetting]: ValueOf<(typeof ROUTING_SETTINGS)[Name]> };
+type RoutingValues = { readonly [Name in RoutingSetting]: ValueOf<(typeof ROUTING_SETTINGS)[Name]> };
 
 type Numbers = Readonly<Record<string, number>>;
 type Lists = Readonly<Record<string, readonly string[]>>;
@@ -50,7 +51,7 @@ function policyOf(values: RoutingValues, ofOwners: JsonObject): RoutingPolicy {
       contentPolicy: listsOf(values.routerContentPolicyFallbacks, values.contentPolicyFallbacks),
       standard: values.defaultFallbacks,
       most: values.maxFallbacks,
-      checksAccess: values.enforceFallbackModelAccess,
+      checksAccess: values.enforceFallbackModelAccess || FALLBACK_LISTS.some((name) => Object.hasOwn(ofOwners, name)),
     },
     selection: selectionOf(values, ofOwners),
   };
@@ -72,6 +73,23 @@ const LISTS: readonly (readonly [type: FallbackType, rows: readonly RoutingSetti
 const ROUTER = 'router_settings';
 const NONE: JsonObject = {};
 
+/** Lists of fallbacks. Those of a key or a team have only models that the key may call. */
+const FALLBACK_LISTS = ['fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'] as const;
+
+/** The value of a key or a team; undefined for none, and for one of a wrong type. */
+function ownValue(name: string, ofOwners: JsonObject, kind: Setting['kind']): unknown {
+  const own = ofOwners[name] ?? null;
+  const parsed = own === null ? {} : kind.parse(own, 'file');
+  return 'value' in parsed ? parsed.value : undefined;
+}
+
+/** The value of a key or a team in place of a configured one, of which it keeps the restrictions. */
+function withRestrictions(name: string, own: unknown, configured: unknown): unknown {
+  if (name === 'optional_pre_call_checks' && Array.isArray(own) && Array.isArray(configured))
+    return [...own, ...configured.filter((check) => check === 'enforce_model_rate_limits')] as unknown[];
+  return own === UNRESTRICTED[name] ? configured : own;
+}
+
 /**
  * The routing of the file, and of stored settings that the file does not declare. `ofOwners` are the router settings of
  * a key and its team, which take precedence. A stored value of a wrong type is ignored.
@@ -81,16 +99,12 @@ export function routingIn(config: DeclaredConfig, stored: StoredSections, ofOwne
   const fromStore = new Set<RoutingSetting>();
   for (const { row, section, name, kind, defaultValue } of ROWS) {
     const { source, effectiveValue } = settingViewOf(config, stored, section, name);
-    const own = section === ROUTER ? (ofOwners[name] ?? null) : null;
-    const ofOwner = own === null ? {} : kind.parse(own, 'file');
-    if ('value' in ofOwner) {
-      values.set(row, ofOwner.value);
-      continue;
-    }
     const parsed = effectiveValue === null ? {} : kind.parse(effectiveValue, 'file');
     const isSet = 'value' in parsed;
-    values.set(row, isSet ? parsed.value : defaultValue);
-    if (isSet && source === 'db') fromStore.add(row);
+    const value = isSet ? parsed.value : defaultValue;
+    const ofOwner = section === ROUTER ? ownValue(name, ofOwners, kind) : undefined;
+    values.set(row, ofOwner === undefined ? value : withRestrictions(name, ofOwner, value));
+    if (isSet && source === 'db' && ofOwner === undefined) fromStore.add(row);
   }
   const isStored = (rows: readonly RoutingSetting[]): boolean => {
     const inForce = rows.find((row) => values.get(row) !== null);

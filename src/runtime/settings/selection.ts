@@ -1,9 +1,14 @@
 import type { JsonObject } from '../../domain/json-object.ts';
 import { DEFAULT_LATENCY, DEFAULT_SELECTION, type SelectionPolicy } from '../../domain/routing/selection-policy.ts';
-import type { RoutingValues } from './routing.ts';
+import type { ValueOf } from './setting.ts';
+import type { SELECTION_SETTINGS } from './table/selection.ts';
+
+type SelectionValues = {
+  readonly [Name in keyof typeof SELECTION_SETTINGS]: ValueOf<(typeof SELECTION_SETTINGS)[Name]>;
+};
 
 /** How deployments are selected. `ofOwners` are the router settings of a key and its team. */
-export function selectionOf(values: RoutingValues, ofOwners: JsonObject): SelectionPolicy {
+export function selectionOf(values: SelectionValues, ofOwners: JsonObject): SelectionPolicy {
   const { routingStrategy: strategy, routingGroups, selectionWeights, optionalPreCallChecks } = values;
   const { enableTagFiltering, enablePreCallChecks, modelGroupAffinity } = values;
   const isForced = enableTagFiltering && ofOwners['enable_tag_filtering'] === true;

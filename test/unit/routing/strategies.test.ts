@@ -136,6 +136,6 @@ it('levels ascend, and items without a level come last', () => {
 
 it('a shuffle keeps every item', () => {
   const random = seeded();
-  expect(shuffled([1, 2, 3, 4], random).toSorted()).toEqual([1, 2, 3, 4]);
+  expect(new Set(shuffled([1, 2, 3, 4], random))).toEqual(new Set([1, 2, 3, 4]));
   expect(shuffled([], random)).toEqual([]);
 });

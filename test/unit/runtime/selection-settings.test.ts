@@ -79,6 +79,27 @@ describe('the selection of deployments in the configuration', () => {
     });
   });
 
+  it('keeps the restrictions of the configuration for keys', () => {
+    const file = `router_settings:
+  enable_tag_filtering: true
+  tag_filtering_match_any: false
+  enable_pre_call_checks: true
+  optional_pre_call_checks: [enforce_model_rate_limits, session_affinity]
+`;
+    const own = {
+      enable_tag_filtering: false,
+      tag_filtering_match_any: true,
+      enable_pre_call_checks: false,
+      optional_pre_call_checks: ['deployment_affinity'],
+    };
+    expect(selectionFrom(file, own)).toMatchObject({
+      tagFiltering: 'on',
+      matchesAnyTag: false,
+      checksCalls: true,
+      checks: new Set(['deployment_affinity', 'enforce_model_rate_limits']),
+    });
+  });
+
   it('is refused where it is invalid', () => {
     const yaml = `router_settings:
   routing_strategy: fastest
