@@ -14,6 +14,8 @@ export interface Affinities {
   replace(claim: string, deploymentId: string, seconds: number): void;
 }
 
+/** Longest session id that is kept, in characters. */
+const MAX_SESSION_CHARACTERS = 512;
 /** Maximum number of claims. The oldest is evicted. */
 const MAX_CLAIMS = 100_000;
 
@@ -52,7 +54,7 @@ export function claimsOf(
 ): readonly string[] {
   const session = labels?.[SESSION];
   const claims: string[] = [];
-  if (checks.has('session_affinity') && session !== undefined)
+  if (checks.has('session_affinity') && session !== undefined && session.length <= MAX_SESSION_CHARACTERS)
     claims.push(JSON.stringify(['session', model, owner ?? '', session]));
   if (checks.has('deployment_affinity') && owner !== undefined) claims.push(JSON.stringify(['key', model, owner]));
   return claims;

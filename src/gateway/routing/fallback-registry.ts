@@ -11,6 +11,10 @@ import {
   withStoredFallbacks,
 } from '../../domain/fallbacks/fallback.ts';
 
+/** Whether a key or its team has router settings, which may be empty. */
+const mayHaveSettings = ({ settings, owners }: VirtualKey): boolean =>
+  settings.routerSettings !== undefined || owners?.team?.routerSettings !== undefined;
+
 /** Keeps the stored fallbacks in memory, and reads them again after changes. Before the first read it has none. */
 export function createFallbackRegistry({
   store,
@@ -44,12 +48,13 @@ export function createFallbackRegistry({
     policiesOfKeys = new WeakMap();
   }
 
-  function policyOfKey(key: VirtualKey, settings: JsonObject): RoutingPolicy {
+  function policyOfKey(key: VirtualKey): RoutingPolicy {
     // Discards the policies of keys after a change.
     const ofAll = policyOfAll();
     const known = policiesOfKeys.get(key);
     if (known !== undefined) return known;
-    const own = ofOwners === undefined ? ofAll : withStoredFallbacks(ofOwners(settings), rows);
+    const settings = routerSettingsOf(key);
+    const own = settings === null || ofOwners === undefined ? ofAll : withStoredFallbacks(ofOwners(settings), rows);
     policiesOfKeys.set(key, own);
     return own;
   }
@@ -66,8 +71,7 @@ export function createFallbackRegistry({
 
   return {
     policy(key) {
-      const settings = key === undefined || key === null ? null : routerSettingsOf(key);
-      return key === undefined || key === null || settings === null ? policyOfAll() : policyOfKey(key, settings);
+      return key === undefined || key === null || !mayHaveSettings(key) ? policyOfAll() : policyOfKey(key);
     },
     isConfigured(model, type) {
       const { storedLists, policy: configuredPolicy } = configured();
