@@ -2,7 +2,6 @@ import type { Admission } from '../domain/admission/admission.ts';
 import type { RateLimits } from '../domain/admission/rate-limits.ts';
 import type { CatalogSource } from '../domain/catalog/catalog.ts';
 import type { ModelRequest } from '../domain/chat/chat.ts';
-import { attachFailedCall } from '../domain/chat/failed-call.ts';
 import type { Provider, Deployment } from '../domain/chat/provider.ts';
 import { assertNotBlocked, type DeploymentSource } from '../domain/deployments/deployment-source.ts';
 import type { HealthCheck } from '../domain/deployments/health-check.ts';
@@ -11,6 +10,7 @@ import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
 import { type BudgetErrorKind, DomainError, UnknownModel } from '../domain/errors.ts';
 import type { RequiredParams } from '../domain/keys/enforced-params.ts';
+import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import type { Forwarder } from '../domain/pass-through/forwarded.ts';
 import type { McpUpstream } from '../domain/mcp/mcp-upstream.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
@@ -24,8 +24,9 @@ import { withBudgetFallback, hasFallbacks } from './admission/budget-fallbacks.t
 import { createBudgets } from './admission/budgets.ts';
 import { assertKeyAllows, createRequiredParamCheck, requestOfKey, withAliasResolved } from './admission/key-rules.ts';
 import type { KeyOfOwner } from './calls/batch-recorder.ts';
-import { afterLimits, estimatedUsage, type RoutedRequest } from './calls/admitted-call.ts';
-import { type CallTools, type OpenCall, openCall } from './calls/call.ts';
+import type { CallTools, OpenCall } from './calls/call.ts';
+import { afterLimits, type RoutedRequest } from './calls/call-steps.ts';
+import { createModelCall } from './calls/model-call.ts';
 import type { ProviderBudgets, RouteBudget } from '../domain/budgets/route-budget.ts';
 import { createCooldowns, skipCoolingDown } from './routing/cooldowns.ts';
 import type { LabelBudgets } from './admission/label-budgets.ts';
@@ -37,7 +38,6 @@ import type {
   CallRecorder,
   ForwardGateway,
   Gateway,
-  GatewayCall,
   ObjectGateway,
   PreviewGateway,
   ProbeGateway,
@@ -48,16 +48,16 @@ import type { McpCalls } from './mcp/mcp-gateway.ts';
 import { NO_MCP_UPSTREAM } from './mcp/no-upstream.ts';
 import { createCachedSend } from './response-cache/cached-send.ts';
 import { createHealthTracker } from './routing/health.ts';
+import { createMirroring } from './calls/mirroring.ts';
 import { createPassing } from './calls/passing.ts';
 import { inRegion, isPriced, permittedFor, pricedOnly } from './routing/permitted-router.ts';
 import { createRegionBinding } from './routing/customer-region.ts';
+import { createSelection } from './routing/selection.ts';
 import { createPricer, isFreeOfCharge } from './accounting/price.ts';
 import { createPreviewGateway } from './calls/preview.ts';
 import { createProbing } from './calls/probing.ts';
 import { createRetrying } from './calls/retrying.ts';
-import { createGuardOf, createGuards, guardFacts, type GuardOptions } from './guardrails/guarding.ts';
-import { mockedRoute } from './calls/mocked-route.ts';
-import { type Send, sendGuarded } from './guardrails/guarded-call.ts';
+import { createGuardOf, createGuards, type GuardOptions } from './guardrails/guarding.ts';
 import { createLiveRouter, mockOf, namedIn, type Route, unknownModel } from './routing/route.ts';
 import { createTokenGateway } from './calls/token-count.ts';
 
@@ -107,12 +107,14 @@ export interface GatewayOptions extends GuardOptions {
   readonly reportsTries: boolean;
   /** Whether each fallback reserves its own expected cost. If not, the reservation of the first model stays. */
   readonly checksFallbackBudgets: boolean;
-  /** Configured retries, cooldowns and fallbacks, read for each call. The default when absent. */
-  readonly routing?: () => RoutingPolicy;
+  /** Configured routing for calls of a key, read for each call. The default when absent. */
+  readonly routing?: (key: VirtualKey | null) => RoutingPolicy;
   /** Discounts and margins of providers, read for each call. None when absent. */
   readonly costAdjustments?: () => CostAdjustments;
   /** A number from 0 to 1, excluding 1, for the jitter of retry delays. */
   readonly random: () => number;
+  /** SHA-256 of a text; the check `prompt_caching` needs it. */
+  readonly digest?: (text: string) => string;
   /** Receives the results of probes that were sent; none when absent. */
   readonly keepHealthCheck?: (check: HealthCheck) => void;
   /** Cache of answers; none when absent. */
@@ -124,9 +126,9 @@ export function createGateway(
   options: GatewayOptions,
 ): Gateway & ForwardGateway & McpCalls & ObjectGateway & TokenGateway & PreviewGateway & ProbeGateway {
   const { deployments, catalog, capturePrompts } = options;
-  const policyOf = options.routing ?? ((): RoutingPolicy => DEFAULT_ROUTING);
+  const policyOf = options.routing ?? ((_key: VirtualKey | null): RoutingPolicy => DEFAULT_ROUTING);
   const configured = createLiveRouter(deployments, options.providers);
-  const cooldowns = createCooldowns(options.clock, () => policyOf().cooldowns);
+  const cooldowns = createCooldowns(options.clock, () => policyOf(null).cooldowns);
   const blocksUnpriced = options.blocksUnpriced ?? (() => false);
   const routeOf = pricedOnly(skipCoolingDown(configured, cooldowns), {
     isOn: blocksUnpriced,
@@ -146,9 +148,11 @@ export function createGateway(
     now: () => options.clock.now(),
   });
   const health = createHealthTracker(options.clock);
+  const selection = createSelection(options, { cooldowns, health, policyOf });
   const tools: CallTools = {
     recorder: options.recorder,
     health,
+    traffic: selection.traffic,
     clock: options.clock,
     ids: options.ids,
     capturePrompts,
@@ -170,6 +174,7 @@ export function createGateway(
   const retrying = createRetrying({
     routeOf,
     cooldowns,
+    selection,
     policyOf,
     forRequest,
     pause: options.pause,
@@ -188,7 +193,8 @@ export function createGateway(
     const { endpoint, model, deploymentId, retries, mockResponse } = request;
     // Check access before existence, so that a key cannot probe for model names.
     if (key !== null && request.judgeFor === undefined) assertKeyAllows(key, request);
-    const found = inRegion(permittedFor(routeOf, key), request.region)(model, deploymentId);
+    const permitted = inRegion(permittedFor(routeOf, key), request.region);
+    const found = selection.of({ key, request }, permitted)(model, deploymentId);
     if (found === null) {
       assertNotBlocked(deployments, model, key?.teamId ?? null);
       throw requiredParams.missingParam(key, request)?.error ?? unknownModel(endpoint.path, model, namedIn(endpoint));
@@ -272,59 +278,36 @@ export function createGateway(
 
   const guards = createGuards(options);
   const guardOf = createGuardOf(guards, () => deployments.current());
+  const mirroring = createMirroring({
+    routeOf,
+    selection,
+    retrying,
+    tools,
+    guardOf,
+    forRequest,
+    providers: options.providers,
+  });
   const routers = createAutoRouting({
     ...options,
     routeOf,
     retrying,
     send,
-    callModel,
+    callModel: (caller, request, signal) => callModel(caller, request, signal),
     forRequest,
     requiredParams,
     budgets,
   });
-
-  /** See `Gateway.call`. */
-  async function callModel(caller: Caller, received: ModelRequest, signal: AbortSignal): Promise<GatewayCall> {
-    const finding = routed(caller, requestOf(caller, received));
-    // `finding` is a promise only if something must be read.
-    const found = finding instanceof Promise ? await finding : finding;
-    const { request, route } = found;
-    const deployment = forRequest(route.deployment, request);
-    const guard = guardOf(caller, request, route);
-    const call = openCall(tools, { caller, request, deployment, signal, ...estimatedUsage });
-    if (guard !== null) call.setGuard(guard);
-    try {
-      if (deployment.autoRouter !== undefined) {
-        await routers.admit(call, caller, { deployment, request });
-        const sendRouted: Send = (one, sent) => {
-          const mocked = mockedRoute(one, sent.request, route, options);
-          if (mocked !== null) return send(one, caller, { key: caller.key, route: mocked, ...sent });
-          return routers.send(one, { caller, route, ...sent });
-        };
-        if (guard === null) return await routers.send(call, { caller, route, request, signal });
-        return await sendGuarded(guard, call, { request, signal, send: sendRouted });
-      }
-      const admitting = admitted(call, caller, found);
-      const reserved = admitting instanceof Promise ? await admitting : admitting;
-      if (guard === null) return await send(call, caller, { key: caller.key, request, route: reserved, signal });
-      return await sendGuarded(guard, call, {
-        request,
-        signal,
-        send(guarded, checked) {
-          const to = mockedRoute(guarded, checked.request, route, options) ?? reserved;
-          return send(guarded, caller, { key: caller.key, route: to, ...checked });
-        },
-      });
-    } catch (failure) {
-      attachFailedCall(failure, {
-        callId: call.callId,
-        timeoutSeconds: deployment.timeoutSeconds,
-        ...guardFacts(guard),
-      });
-      call.failed(failure);
-      throw failure;
-    }
-  }
+  const callModel = createModelCall({
+    providers: options.providers,
+    tools,
+    routed: (caller, received) => routed(caller, requestOf(caller, received)),
+    forRequest,
+    guardOf,
+    admitted,
+    send,
+    routers,
+    mirroring,
+  });
 
   return {
     ...createPassing({

@@ -81,3 +81,6 @@ export const keyGenerator: KeyGenerator = {
   hash: (key) => hash('sha256', key, 'hex'),
   same: (one, other) => sameBytes(Buffer.from(one), Buffer.from(other)),
 };
+
+/** SHA-256 of a text, as hex. */
+export const sha256 = (text: string): string => hash('sha256', text, 'hex');

@@ -36,7 +36,7 @@ export async function composeDeployments(
     configuration,
   }: {
     readonly stores: Pick<DatabaseStores, 'credentials' | 'deployments' | 'fallbacks'>;
-    readonly configuration: Pick<RunningConfiguration, 'routing'>;
+    readonly configuration: Pick<RunningConfiguration, 'routing' | 'routingOfOwners'>;
   },
 ): Promise<Deployments> {
   const deploymentStore = createSealedDeployments(stores.deployments, settings.saltSecrets);
@@ -55,6 +55,7 @@ export async function composeDeployments(
   const fallbacks = createFallbackRegistry({
     store: settings.storesModels ? stores.fallbacks : null,
     configured: configuration.routing,
+    ofOwners: configuration.routingOfOwners,
   });
   await Promise.all([deployments.reload(), fallbacks.refresh()]);
   return { deployments, deploymentStore, credentialStore, fallbacks };

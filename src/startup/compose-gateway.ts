@@ -29,7 +29,7 @@ import { presidio } from '../runtime/guardrails/presidio.ts';
 import { createActiveGuardrails } from '../runtime/guardrails/active-guardrails.ts';
 import type { UpstreamClient } from '../runtime/http-client/client.ts';
 import { openUpstreamClient } from '../runtime/http-client/open-client.ts';
-import { randomIds } from '../runtime/identifiers.ts';
+import { randomIds, sha256 } from '../runtime/identifiers.ts';
 import { createCallerAddresses } from '../runtime/network/caller-addresses.ts';
 import { webSocketClient } from '../runtime/network/web-sockets.ts';
 import { createMcpUpstream } from '../runtime/mcp/upstream.ts';
@@ -93,6 +93,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     ids: randomIds,
     pause,
     random: Math.random,
+    digest: sha256,
   });
   const calls = withTokenCalls(gateway);
   return {

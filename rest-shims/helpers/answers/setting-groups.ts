@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../src/domain/json-object.ts';
 import type { ActiveCallbacks, GroupView, RouterSettings } from '../../../resolvers/setting-groups.ts';
-import { GROUP_STRATEGIES, STRATEGY_DESCRIPTIONS } from '../../../src/domain/settings/router-fields.ts';
+import { GROUP_STRATEGIES } from '../../../src/domain/routing/selection-policy.ts';
+import { STRATEGY_DESCRIPTIONS } from '../../../src/domain/settings/router-fields.ts';
 import {
   type GroupField,
   type GroupName,

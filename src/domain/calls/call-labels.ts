@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json-object.ts';
+import { isJsonObject, type JsonObject } from '../json-object.ts';
 import { InvalidInput } from '../errors.ts';
 import { storable } from '../storable.ts';
 import { MAX_VALUE_BYTES, truncateText } from '../traces/truncate.ts';
@@ -41,6 +41,23 @@ function tagsLabel(tags: readonly string[]): string {
 export function tagsIn(labels: CallLabels): readonly string[] {
   const text = labels[TAGS];
   return text === undefined ? [] : (JSON.parse(text) as readonly string[]);
+}
+
+/** Labels with a further member of their metadata. Returns the labels where the metadata is too long to be changed. */
+export function withMetadata(labels: CallLabels | undefined, members: JsonObject): CallLabels {
+  const text = JSON.stringify({ ...metadataIn(labels?.[METADATA]), ...members });
+  return Buffer.byteLength(text) > MAX_VALUE_BYTES ? { ...labels } : { ...labels, [METADATA]: text };
+}
+
+/** Metadata of a label; empty where the label was truncated. */
+function metadataIn(label: string | undefined): JsonObject {
+  if (label === undefined) return {};
+  try {
+    const parsed: unknown = JSON.parse(label);
+    return isJsonObject(parsed) ? parsed : {};
+  } catch {
+    return {};
+  }
 }
 
 /** Labels with further tags. Throws InvalidInput for too many or too long tags. */

@@ -6,6 +6,7 @@ import type { RouteBudget } from '../budgets/route-budget.ts';
 import type { AutoRouter } from '../auto-routers/auto-router.ts';
 import type { ProbeSettings } from '../deployments/probe-settings.ts';
 import type { DeploymentRouting } from '../routing/routing-policy.ts';
+import type { DeploymentSelection } from '../routing/selection-policy.ts';
 import type { PassThrough } from '../upstream-objects/pass-through.ts';
 import { VENDORS } from './vendors.ts';
 
@@ -61,6 +62,8 @@ export interface Deployment {
   readonly priceOverrides: JsonObject;
   /** Its own retries and cooldowns, where configured. */
   readonly routing?: DeploymentRouting;
+  /** Settings that decide when it is selected, where configured. */
+  readonly selection?: DeploymentSelection;
   /** Its own budget, where configured. */
   readonly budget?: RouteBudget;
   /** Settings of its health check, where configured. */

@@ -1,6 +1,7 @@
 import { assertStorable } from '../budgets/limits.ts';
 import { InvalidInput } from '../errors.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
+import type { VirtualKey } from '../keys/virtual-key.ts';
 import type { FallbackLists, FallbackPolicy, RoutingPolicy } from '../routing/routing-policy.ts';
 
 /**
@@ -44,8 +45,11 @@ export interface ConfiguredRouting {
 
 /** Fallbacks of the configuration and of the database, in memory. */
 export interface FallbackRegistry {
-  /** The routing policy with the stored fallbacks. A change replaces the object. */
-  policy(): RoutingPolicy;
+  /**
+   * The routing policy with the stored fallbacks, for calls of a key. The router settings of the key and its team take
+   * precedence. A change replaces the object.
+   */
+  policy(key?: VirtualKey | null): RoutingPolicy;
   /** Whether the configuration file has fallbacks for a model, which the database cannot change. */
   isConfigured(model: string, type: FallbackType): boolean;
   /** Reads stored rows if any row changed since the last read. Returns whether one did. Throws Unavailable. */

@@ -39,7 +39,7 @@ interface OutputDefaults {
 }
 
 /** Estimated tokens of a prompt. */
-const inputTokens = ({ endpoint, body, bytes }: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>): number =>
+export const inputTokens = ({ endpoint, body, bytes }: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>): number =>
   bytes.length > PARSED_BYTES
     ? tokensOfBytes(bytes.length)
     : promptTokens(body[endpoint.input.member]) + promptTokens(body['system']);

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json-object.ts';
 import { type DomainError, UpstreamFailed } from '../errors.ts';
+import { PromptTooLong } from '../routing/selection-errors.ts';
 
 /** A model that is called after another failed. */
 export interface Fallback {
@@ -27,8 +28,9 @@ export const NO_RETRIES: Retries = { count: null, fallbacks: [], contextFallback
 const TOO_LONG =
   /context_length_exceeded|context (length|window)|maximum context|prompt is too long|input is too long|too many (input )?tokens|exceeds? the (maximum|model)[^.]{0,60}tokens|input token count/i;
 
-/** Whether a model refused because the conversation exceeds its context window. */
+/** Whether a call was refused because the conversation exceeds the context window of its model. */
 export function isTooLong(failure: DomainError): boolean {
+  if (failure instanceof PromptTooLong) return true;
   if (!(failure instanceof UpstreamFailed)) return false;
   const { upstreamStatus: status, upstreamCode: code, message } = failure;
   if (code === 'context_length_exceeded') return true;

@@ -37,6 +37,8 @@ interface TeamRights {
   readonly modelAliases: Readonly<Record<string, string>>;
   /** Contains the limits of single models. */
   readonly metadata: JsonObject;
+  /** Settings of the router for its calls; absent for none. */
+  readonly routerSettings?: JsonObject;
   readonly limits: Limits;
   /** Time of its creation. Budgets of models do not count the calls of an earlier team with its id. */
   readonly createdAt: Date;

@@ -1,4 +1,5 @@
 import type { CountsByClass } from './failure-class.ts';
+import { DEFAULT_SELECTION, type SelectionPolicy } from './selection-policy.ts';
 
 /**
  * Maximum number of retries that a setting or a request may ask for, so that one call cannot load an upstream for long.
@@ -35,7 +36,7 @@ export interface FallbackPolicy {
   readonly checksAccess: boolean;
 }
 
-/** Configured retries, cooldowns and fallbacks. */
+/** Configured retries, cooldowns and fallbacks, and the selection of deployments. */
 export interface RoutingPolicy {
   /** Retries of a call whose request and deployment name none. */
   readonly retries: number;
@@ -47,6 +48,7 @@ export interface RoutingPolicy {
   readonly retriesOfGroup: ReadonlyMap<string, CountsByClass>;
   readonly cooldowns: CooldownPolicy;
   readonly fallbacks: FallbackPolicy;
+  readonly selection: SelectionPolicy;
 }
 
 /** Settings of one deployment that replace those of the policy. */
@@ -75,4 +77,5 @@ export const DEFAULT_ROUTING: RoutingPolicy = {
     most: MAX_FALLBACKS,
     checksAccess: false,
   },
+  selection: DEFAULT_SELECTION,
 };

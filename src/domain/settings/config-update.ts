@@ -26,10 +26,11 @@ const ROUTER_KEYS = new Set(
     content_policy_fallbacks context_window_fallbacks cooldown_time default_fallbacks default_litellm_params
     default_max_parallel_requests default_priority deployment_affinity_ttl_seconds disable_cooldowns
     enable_health_check_routing enable_pre_call_checks enable_tag_filtering enable_weighted_failover fallbacks
-    health_check_staleness_threshold max_fallbacks max_retries model_group_alias model_group_retry_policy num_retries
+    health_check_staleness_threshold max_fallbacks max_retries model_group_affinity_config model_group_alias
+    model_group_retry_policy num_retries
     optional_pre_call_checks polling_interval provider_budget_config redis_host redis_password redis_port redis_url
     retry_after retry_policy router_general_settings routing_groups routing_strategy routing_strategy_args set_verbose
-    stream_timeout tag_filtering_match_any tag_routing_prefix timeout`),
+    stream_timeout tag_filtering_match_any tag_routing_prefix timeout weights`),
 );
 
 /** Throws InvalidInput for names that are not settings of the router. */

@@ -1,4 +1,5 @@
 import { DEFAULT_ROUTING } from '../routing/routing-policy.ts';
+import { STRATEGIES } from '../routing/selection-policy.ts';
 import { type DeclaredConfig, type SettingView, type StoredSections, settingViewOf } from './ownership.ts';
 
 /** A setting of the router. */
@@ -11,23 +12,9 @@ export interface RouterField {
   readonly options: readonly string[] | null;
 }
 
-/** Strategies of a whole router. */
-const STRATEGIES = [
-  'simple-shuffle',
-  'least-busy',
-  'usage-based-routing',
-  'latency-based-routing',
-  'cost-based-routing',
-  'usage-based-routing-v2',
-  'lar1',
-] as const;
-
-/** Strategies of a group of models. */
-export const GROUP_STRATEGIES: readonly string[] = [...STRATEGIES, 'priority'];
-
 export const STRATEGY_DESCRIPTIONS: Readonly<Record<string, string>> = {
   priority: 'The deployment with the lowest priority number; equal ones share the calls.',
-  'simple-shuffle': 'A random deployment.',
+  'simple-shuffle': 'Deployments by weight, else by rpm, else by tpm; without these they take turns.',
   'least-busy': 'The deployment with the fewest calls in flight.',
   'latency-based-routing': 'The deployment with the lowest latency.',
   'cost-based-routing': 'The deployment with the lowest price.',
@@ -46,21 +33,11 @@ const ROWS: Readonly<Record<string, Row>> = {
   routing_strategy: [
     'String',
     'Routing Strategy',
-    'How a deployment of a model is selected. Not in force yet.',
+    'How a deployment of a model is selected.',
     { defaultValue: 'simple-shuffle', options: STRATEGIES },
   ],
-  routing_strategy_args: [
-    'Dictionary',
-    'Routing Strategy Args',
-    'Arguments of the strategy. Not in force yet.',
-    { defaultValue: {} },
-  ],
-  routing_groups: [
-    'List',
-    'Routing Groups',
-    'Models with a separate strategy. Not in force yet.',
-    { defaultValue: [] },
-  ],
+  routing_strategy_args: ['Dictionary', 'Routing Strategy Args', 'Arguments of the strategy.', { defaultValue: {} }],
+  routing_groups: ['List', 'Routing Groups', 'Models with a separate strategy.', { defaultValue: [] }],
   num_retries: ['Integer', 'Number of Retries', 'Retries of a failed call.', { defaultValue: DEFAULT_ROUTING.retries }],
   timeout: ['Float', 'Timeout', 'Longest wait for an answer, in seconds. Not in force yet.'],
   stream_timeout: ['Float', 'Stream Timeout', 'Longest wait for a streamed answer, in seconds. Not in force yet.'],
@@ -106,7 +83,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   enable_pre_call_checks: [
     'Boolean',
     'Enable Pre-Call Checks',
-    'Skips deployments whose context window is too small. Not in force yet.',
+    'Skips deployments whose context window is too small, or whose requests per minute are used up.',
     { defaultValue: false },
   ],
   default_litellm_params: ['Dictionary', 'Default Parameters', 'Parameters of every deployment. Not in force yet.'],
@@ -119,15 +96,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   enable_tag_filtering: [
     'Boolean',
     'Enable Tag Filtering',
-    'Selects deployments by the tags of a request. Not in force yet.',
+    'Selects deployments by the tags of a request.',
     { defaultValue: false },
   ],
-  tag_filtering_match_any: [
-    'Boolean',
-    'Tag Filtering Match Any',
-    'One common tag is enough. Not in force yet.',
-    { defaultValue: true },
-  ],
+  tag_filtering_match_any: ['Boolean', 'Tag Filtering Match Any', 'One common tag is enough.', { defaultValue: true }],
   disable_cooldowns: ['Boolean', 'Disable Cooldowns', 'Calls failing deployments, too.'],
 };
 

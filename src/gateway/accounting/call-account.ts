@@ -2,13 +2,14 @@ import type { Caller } from '../../domain/caller.ts';
 import type { Outcome } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import type { Clock, Ids } from '../../domain/clock.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError, UpstreamFailed } from '../../domain/errors.ts';
 import type { Usd } from '../../domain/money.ts';
 import type { CallRecorder } from '../gateway.ts';
 import { isGuardrailFailure } from '../guardrails/guarding.ts';
 import { guardrailSpans } from '../guardrails/guardrail-spans.ts';
 import type { HealthTracker, TrackedCall } from '../routing/health.ts';
 import { routingSpan } from '../auto-routers/routing-span.ts';
+import type { Traffic } from '../routing/traffic.ts';
 import { maskedForRecord } from './recorded-texts.ts';
 import { type RecordedRequest, type ClosedCall, type RecordedGuardrails, recordOf } from './record.ts';
 
@@ -16,6 +17,8 @@ import { type RecordedRequest, type ClosedCall, type RecordedGuardrails, recordO
 export interface AccountTools {
   readonly recorder: CallRecorder;
   readonly health: HealthTracker;
+  /** Counts the use and the latency of deployments; nothing is counted when absent. */
+  readonly traffic?: Traffic;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly capturePrompts: boolean;
@@ -64,6 +67,7 @@ export class CallAccount {
     this.#startMs = clock.monotonicMs();
     this.#target = options;
     this.#healthCall = health.begin(options.deployment.id);
+    tools.traffic?.started(options.deployment.id);
   }
 
   get isClosed(): boolean {
@@ -86,6 +90,7 @@ export class CallAccount {
   replaceDeployment(to: CallTarget): void {
     this.#healthCall?.ended(null);
     this.#healthCall = this.#tools.health.begin(to.deployment.id);
+    this.#tools.traffic?.started(to.deployment.id);
     this.#target = to;
   }
 
@@ -99,6 +104,8 @@ export class CallAccount {
   continueAt(to: CallTarget, failure: unknown): void {
     this.#healthCall?.ended(failure);
     this.#healthCall = this.#tools.health.begin(to.deployment.id);
+    this.#countTimeout(failure);
+    this.#tools.traffic?.started(to.deployment.id);
     this.#target = to;
     this.#attemptMs = this.elapsedMs();
     this.#resendCount += 1;
@@ -108,6 +115,7 @@ export class CallAccount {
   allDeploymentsFailed(at: CallTarget, failure: unknown): void {
     this.#healthCall?.ended(failure);
     this.#healthCall = null;
+    this.#countTimeout(failure);
     this.#target = at;
   }
 
@@ -143,6 +151,7 @@ export class CallAccount {
     // at shutdown is recorded as failed.
     const isDisconnect = this.#signal.aborted && !(this.#signal.reason instanceof DomainError);
     const recordedEnd = end === 'failed' && isDisconnect ? 'abandoned' : end;
+    if (this.#tools.traffic?.isOn() === true) this.#countTraffic(recordedEnd === 'completed', failure, outcome);
     this.#record({
       // Row ids are unique. A generated call id is unique, too; one that the client sent may repeat.
       rowId: this.#hasClientCallId ? this.#tools.ids.uuid() : this.callId,
@@ -166,6 +175,26 @@ export class CallAccount {
     });
     // A refusal by a guardrail does not count as a failure of the deployment.
     this.#healthCall?.ended(recordedEnd === 'failed' && !isGuardrailFailure(failure) ? failure : null);
+  }
+
+  /** Counts the call for its last deployment. */
+  #countTraffic(isComplete: boolean, failure: unknown, outcome: Outcome | null): void {
+    const usage = outcome?.usage ?? null;
+    const { request, deployment } = this.#target;
+    const isStream = request.body['stream'] === true;
+    this.#tools.traffic?.ended(deployment.id, {
+      tokens: usage === null ? 0 : usage.inputTokens + usage.outputTokens,
+      totalMs: isComplete && !isStream ? this.elapsedMs() - this.#attemptMs : null,
+      firstTokenMs: isStream && this.#firstByteMs !== null ? this.#firstByteMs - this.#attemptMs : null,
+      timedOut: failure instanceof UpstreamFailed && failure.timedOut && this.#healthCall !== null,
+    });
+  }
+
+  /** Counts a timeout of an attempt, before the call continues at another deployment. */
+  #countTimeout(failure: unknown): void {
+    if (this.#tools.traffic?.isOn() !== true || !(failure instanceof UpstreamFailed) || !failure.timedOut) return;
+    const timeout = { tokens: 0, totalMs: null, firstTokenMs: null, timedOut: true };
+    this.#tools.traffic.ended(this.#target.deployment.id, timeout);
   }
 
   /** Whether texts are recorded. A prompt that some guardrail has not checked is not recorded. */

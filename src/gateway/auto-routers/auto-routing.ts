@@ -12,7 +12,7 @@ import type { Budgets } from '../admission/budgets.ts';
 import type { RequiredParamCheck } from '../admission/key-rules.ts';
 import type { OpenCall } from '../calls/call.ts';
 import { asFallback } from '../calls/fallback-request.ts';
-import type { Retrying } from '../calls/retrying.ts';
+import type { Retrying } from '../calls/retry-tools.ts';
 import type { Gateway, GatewayCall } from '../gateway.ts';
 import type { BeforeSend } from '../guardrails/guarded-call.ts';
 import { inRegion, permittedFor } from '../routing/permitted-router.ts';

@@ -1,74 +1,23 @@
 import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { DomainError, RouteBudgetExceeded, UpstreamFailed } from '../../domain/errors.ts';
-import type { Fallback, Retries } from '../../domain/inference/retries.ts';
+import { type Fallback, isTooLong } from '../../domain/inference/retries.ts';
 import { mayCall, modelNotAvailable, type VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { isRefusedContent } from '../../domain/routing/failure-class.ts';
 import { fallbacksAfter } from '../../domain/routing/fallback-rule.ts';
 import { maxRetries, retryDelayMs } from '../../domain/routing/retry-rule.ts';
-import { MAX_FALLBACKS, type RoutingPolicy } from '../../domain/routing/routing-policy.ts';
+import { MAX_FALLBACKS } from '../../domain/routing/routing-policy.ts';
 import type { CallTarget } from '../accounting/call-account.ts';
 import { reserveAffordable } from './affordable.ts';
 import type { OpenCall } from './call.ts';
 import { asFallback, fallbackText } from './fallback-request.ts';
-import { allCoolingDown, type Cooldowns } from '../routing/cooldowns.ts';
+import { allCoolingDown } from '../routing/cooldowns.ts';
 import type { BeforeSend } from '../guardrails/guarded-call.ts';
 import { isGuardrailFailure } from '../guardrails/guarding.ts';
 import type { GatewayCall, Tries } from '../gateway.ts';
 import { inRegion, permittedFor, routerOfTeam } from '../routing/permitted-router.ts';
-import { type Route, type Router, type TeamRouter, unknownModel } from '../routing/route.ts';
-
-/** Gateway parts that retries and fallbacks use. */
-interface RetryTools {
-  readonly routeOf: TeamRouter;
-  readonly cooldowns: Cooldowns;
-  /** The configured policy, read for each call. */
-  readonly policyOf: () => RoutingPolicy;
-  /** Applies the timeout and the credentials of a request to a deployment. */
-  readonly forRequest: (deployment: Deployment, request: ModelRequest) => Deployment;
-  /** Whether the provider or the deployment of a call has a budget. */
-  readonly hasRouteBudget: (deployment: Deployment) => boolean;
-  /** Whether each fallback reserves its own expected cost. If not, the reservation of the first model stays. */
-  readonly checksFallbackBudgets: boolean;
-  /** Waits. When the signal fires first, rejects with its reason. */
-  readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  /** A number from 0 to 1, excluding 1. */
-  readonly random: () => number;
-  /** Whether error messages list retries and fallbacks. */
-  readonly reportsTries: boolean;
-}
-
-/** An admitted call and its first route. */
-interface RoutedCall {
-  readonly key: VirtualKey | null;
-  readonly request: ModelRequest;
-  /** First route; the budget error if no deployment of the first model has budget left. */
-  readonly route: Route | RouteBudgetExceeded;
-  readonly signal: AbortSignal;
-  /** Called before each attempt; absent for a call without guardrails. */
-  readonly beforeSend?: BeforeSend;
-}
-
-/** Retries and fallbacks, before the first response byte. */
-export interface Retrying {
-  /** Throws Forbidden for a fallback model that the key may not call, and NotFound for an unknown one. */
-  assertCallable(key: VirtualKey | null, request: ModelRequest, retries: Retries): void;
-  /**
-   * Reserves the cost of a call at its first deployment. If the budget of that deployment or of its provider is used
-   * up, reserves at another deployment of the model. Returns the first route; if no deployment has budget left, returns
-   * the budget error, and only fallbacks may answer. Synchronous where nothing has to be read, unless the deployment or
-   * its provider has a budget. Throws BudgetExceeded and Forbidden.
-   */
-  reserve(
-    call: OpenCall,
-    at: Pick<RoutedCall, 'key' | 'request'> & { readonly route: Route },
-  ): Route | RouteBudgetExceeded | Promise<Route | RouteBudgetExceeded>;
-  /**
-   * Sends an admitted call. Throws a failure of a guardrail immediately. Without an answer, throws the last failure of
-   * the first model: AllCoolingDown when all its deployments cool down, RouteBudgetExceeded when none has budget left.
-   * When no fallback was called and a budget refused one, throws the error of that budget.
-   */
-  send(call: OpenCall, routed: RoutedCall): Promise<GatewayCall>;
-}
+import { type Route, type Router, unknownModel } from '../routing/route.ts';
+import type { RetryTools, Retrying, RoutedCall } from './retry-tools.ts';
 
 /** Counts of one call so far. */
 type MutableTries = { -readonly [Member in keyof Tries]: Tries[Member] };
@@ -122,14 +71,14 @@ export function createRetrying(tools: RetryTools): Retrying {
     }
     const deployed = routeOf.byId(name);
     if (deployed !== null) return { first: deployed, group: null };
-    const first = routeOf.all(name).length === 0 ? null : routeOf(name);
+    const first = routeOf(name);
     return first && { first, group: name };
   }
 
   const isCooling = ({ deployment }: Route): boolean => cooldowns.remainingMs(deployment.id) > 0;
-  /** The routes that the key of a call permits. */
+  /** The routes that the key of a call permits, in the order of the strategy. */
   const permittedRoutes = ({ key, request }: Pick<RoutedCall, 'key' | 'request'>): Router =>
-    inRegion(permittedFor(tools.routeOf, key), request.region);
+    tools.selection.of({ key, request }, inRegion(permittedFor(tools.routeOf, key), request.region));
   const membersOf = (group: string | null, sending: Sending): readonly Route[] =>
     group === null ? [] : permittedRoutes(sending).all(group);
 
@@ -139,6 +88,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     let request = original;
     let next = first;
     const called: string[] = [];
+    if (first.refusal !== undefined) throw first.refusal;
     // The router selects a cooling deployment only if all of its group are cooling. Without a group, it is called.
     if (isCooling(first)) {
       const all = membersOf(group, sending);
@@ -157,7 +107,10 @@ export function createRetrying(tools: RetryTools): Retrying {
         next = await nextAfter(failure, { route: next, deployment, request, group, called }, sending);
         continue;
       }
-      if (usesConfiguredCredentials(deployment, next)) cooldowns.succeeded(deployment);
+      if (usesConfiguredCredentials(deployment, next)) {
+        cooldowns.succeeded(deployment);
+        tools.selection.succeeded(sending.key, request, deployment);
+      }
       return call.answered(exchange, sending.tries);
     }
   }
@@ -178,16 +131,16 @@ export function createRetrying(tools: RetryTools): Retrying {
       group: request.model,
       own: deployment.routing?.retries,
       elsewhere: fresh !== undefined,
-      policy: tools.policyOf(),
+      policy: tools.policyOf(sending.key),
     });
     const allCoolDown = available.length === 0 && all.length > 0;
-    if (retriesDone >= retryLimit || allCoolDown) {
+    if ((retriesDone >= retryLimit && !isForNextLevel(failure, { fresh, route, request })) || allCoolDown) {
       if (reportsTries && retryLimit > 0 && failure instanceof DomainError)
         failure.message += ` LiteLLM Retried: ${retriesDone} times, LiteLLM Max Retries: ${retryLimit}`;
       throw failure;
     }
     // No delay for a deployment that was not called yet.
-    if (fresh === undefined) await tools.pause(delayMs(failure, retriesDone), signal);
+    if (fresh === undefined) await tools.pause(delayMs(failure, retriesDone, sending.key), signal);
     let next = fresh ?? available.find((one) => one.deployment.id !== deployment.id) ?? route;
     if (hasRouteBudget(next.deployment))
       next = await affordableAfter(failure, { next, available, request, called }, sending);
@@ -244,15 +197,15 @@ export function createRetrying(tools: RetryTools): Retrying {
     }
   }
 
-  const delayMs = (failure: unknown, nth: number): number =>
-    retryDelayMs(failure, { nth, leastSeconds: tools.policyOf().retryAfterSeconds, random: tools.random() });
+  const delayMs = (failure: unknown, nth: number, key: VirtualKey | null): number =>
+    retryDelayMs(failure, { nth, leastSeconds: tools.policyOf(key).retryAfterSeconds, random: tools.random() });
 
   /** Fallbacks after a failure. With `checksAccess` of the policy, only models that the key may call. */
   function targetsAfter(
     failure: DomainError,
     { key, request }: Pick<RoutedCall, 'key' | 'request'>,
   ): readonly Fallback[] {
-    const policy = tools.policyOf().fallbacks;
+    const policy = tools.policyOf(key).fallbacks;
     const targets = fallbacksAfter(failure, request, policy);
     return policy.checksAccess ? targets.filter(({ model }) => mayCall(key, groupOf(model, key))) : targets;
   }
@@ -288,7 +241,7 @@ export function createRetrying(tools: RetryTools): Retrying {
           failures.at(-1),
         );
         tries.fallbacks += 1;
-        tries.maxFallbacks ??= tools.policyOf().fallbacks.most;
+        tries.maxFallbacks ??= tools.policyOf(key).fallbacks.most;
         return await sendTo({ request: fallbackRequest, ...found, first: reserved }, sending);
       } catch (failure) {
         collect(failure);
@@ -340,6 +293,23 @@ export function createRetrying(tools: RetryTools): Retrying {
       return sendTo({ request, first: route, group }, sending).catch((failure: unknown) => fallBack(sending, failure));
     },
   };
+}
+
+/**
+ * Whether a deployment that was not called has a later `order` than the failed one. It is called as a fallback, also
+ * without retries.
+ */
+function isForNextLevel(
+  failure: unknown,
+  {
+    fresh,
+    route,
+    request,
+  }: { readonly fresh: Route | undefined; readonly route: Route; readonly request: ModelRequest },
+): boolean {
+  if (!(failure instanceof UpstreamFailed) || isTooLong(failure) || isRefusedContent(failure)) return false;
+  if (request.retries?.withoutFallbacks === true) return false;
+  return (fresh?.deployment.selection?.order ?? -Infinity) > (route.deployment.selection?.order ?? Infinity);
 }
 
 /** Whether the configured credentials were used: credentials of the client change the id. */

@@ -132,6 +132,7 @@ async function ownersOf(
       models: withGrantedModels(team.models, [...granted.key, ...granted.team]),
       modelAliases: team.modelAliases,
       metadata: team.metadata,
+      ...(Object.keys(team.routerSettings).length === 0 ? {} : { routerSettings: team.routerSettings }),
       limits: limitsOf(team),
       createdAt: team.createdAt,
       spentBefore: team.spentBefore ?? ZERO_USD,

@@ -13,7 +13,7 @@ import {
   storedOutcomeOf,
 } from '../../domain/response-cache/stored-answer.ts';
 import type { OpenCall } from '../calls/call.ts';
-import type { Retrying } from '../calls/retrying.ts';
+import type { Retrying } from '../calls/retry-tools.ts';
 import type { GatewayCall } from '../gateway.ts';
 import { cacheKeyOf, isCacheable } from './cache-key.ts';
 import { recordedStream } from './recorded-stream.ts';

@@ -45,6 +45,8 @@ class HealthCall implements TrackedCall {
 export interface HealthTracker {
   begin(deploymentId: string): TrackedCall;
   of(deploymentId: string): Health;
+  /** Calls that are under way. */
+  inFlight(deploymentId: string): number;
 }
 
 /** Weight of the latest call in the moving average of the latency. */
@@ -94,6 +96,7 @@ export function createHealthTracker(clock: Clock): HealthTracker {
 
   return {
     begin: (id) => new HealthCall(statsOf(id), clock),
+    inFlight: (id) => statsById.get(id)?.inFlight ?? 0,
     of(id) {
       const { recent, ...stats } = statsOf(id);
       return { ...stats, state: healthStateOf(recent, clock.monotonicMs()) };

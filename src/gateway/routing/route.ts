@@ -1,6 +1,6 @@
 import { AUTO_ROUTER_PROVIDER } from '../../domain/auto-routers/auto-router.ts';
 import { type Deployment, deploymentsById, type Provider } from '../../domain/chat/provider.ts';
-import { InvalidInput, Unavailable, UnknownModel } from '../../domain/errors.ts';
+import { type DomainError, InvalidInput, Unavailable, UnknownModel } from '../../domain/errors.ts';
 import type { Endpoint } from '../../domain/inference/endpoint.ts';
 import type { DeploymentSource } from '../../domain/deployments/deployment-source.ts';
 
@@ -9,6 +9,8 @@ export interface Route {
   /** For a wildcard, the upstream model has the matched name. */
   readonly deployment: Deployment;
   readonly provider: Provider;
+  /** Why no deployment of the model may be called. A call to this route fails with it. Absent for a usable route. */
+  readonly refusal?: DomainError;
 }
 
 interface Group {

@@ -16,6 +16,7 @@ import { Secret } from '../../domain/secret.ts';
 import { MAX_RETRIES } from '../../domain/routing/routing-policy.ts';
 import { countsOf } from './routing.ts';
 import type { DeploymentDraft } from './deployment-ids.ts';
+import { deploymentSelection, SELECTION_INFO, SELECTION_PARAMS } from './deployment-selection.ts';
 
 /** Maximum number of votes on one question of a decision (`decision_votes`). */
 const MAX_VOTES = 64;
@@ -45,6 +46,7 @@ export const modelEntry = z.looseObject({
     guardrails: z.array(z.string().min(1)).optional(),
     complexity_router_config: z.record(z.string(), z.unknown()).optional(),
     complexity_router_default_model: z.string().min(1).optional(),
+    ...SELECTION_PARAMS,
   }),
   model_info: z
     .looseObject({
@@ -65,6 +67,7 @@ export const modelEntry = z.looseObject({
       supports_box_questions: z.boolean().optional(),
       supports_audio_input: z.boolean().optional(),
       supports_video_input: z.boolean().optional(),
+      ...SELECTION_INFO,
     })
     .optional(),
 });
@@ -184,6 +187,7 @@ export function toDeployment(
     ...(router === null ? {} : { autoRouter: router }),
     ...(info?.access_groups === undefined ? {} : { accessGroups: info.access_groups }),
     ...routingOf(entry),
+    ...deploymentSelection(entry),
     ...budgetOf(entry),
     probe: {
       mode: info?.mode ?? null,

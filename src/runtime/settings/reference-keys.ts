@@ -13,7 +13,6 @@ const names = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 const NO_GUARDRAIL = 'no request and no answer is checked, masked or blocked';
 const NO_CALLBACK = 'no call is sent to them';
-const ONLY_TURNS = 'deployments of a model take turns';
 const NO_ALERT = 'no alert is sent';
 const NO_KEY_RULE = 'keys are generated without these limits and defaults';
 const NO_LIMIT = 'the limit is not enforced';
@@ -108,15 +107,8 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
   },
   router_settings: {
     effects: {
-      routing_strategy: ONLY_TURNS,
-      routing_strategy_args: ONLY_TURNS,
-      routing_groups: ONLY_TURNS,
-      enable_weighted_failover: ONLY_TURNS,
+      enable_weighted_failover: 'a retry is sent to the next deployment in the order of the strategy',
       model_group_alias: 'the aliases are not served',
-      enable_tag_filtering: 'tags of a request do not select a deployment',
-      tag_filtering_match_any: 'tags of a request do not select a deployment',
-      enable_pre_call_checks: 'deployments are not left out for the size of a request',
-      optional_pre_call_checks: 'no further check selects a deployment',
       cache_responses: 'set `litellm_settings.cache` in its place',
       timeout: 'set `timeout` of each model in its place',
       stream_timeout: 'set `timeout` of each model in its place',
@@ -124,8 +116,8 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
     },
     others: names(`
       alerting_config assistants_config cache_kwargs caching_groups client_ttl debug_level default_litellm_params
-      default_priority deployment_affinity_ttl_seconds fallback_timeout health_check_staleness_threshold ignore_invalid_deployments
-      model_group_affinity_config polling_interval prompt_caching_config set_verbose tag_routing_prefix`),
+      default_priority fallback_timeout health_check_staleness_threshold ignore_invalid_deployments
+      polling_interval prompt_caching_config set_verbose tag_routing_prefix`),
   },
   'litellm_settings.cache_params': {
     effects: {},
@@ -141,11 +133,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
 
 /** Explanations of keys of `litellm_params` that are not read. Other such keys are reported without an explanation. */
 export const MODEL_EFFECTS: Readonly<Record<string, string>> = {
-  rpm: 'the limit is not enforced, and does not weight the deployment',
-  tpm: 'the limit is not enforced, and does not weight the deployment',
   max_parallel_requests: NO_LIMIT,
   max_retries: 'set `num_retries` in its place',
-  weight: ONLY_TURNS,
-  order: ONLY_TURNS,
   mock_response: 'the provider is called',
 };

@@ -1,9 +1,12 @@
+import type { JsonObject } from '../../domain/json-object.ts';
+import { UNRESTRICTED } from '../../domain/keys/router-settings.ts';
 import type { ConfiguredRouting, FallbackType } from '../../domain/fallbacks/fallback.ts';
 import { type CountsByClass, FAILURE_CLASSES } from '../../domain/routing/failure-class.ts';
 import type { FallbackLists, RoutingPolicy } from '../../domain/routing/routing-policy.ts';
 import { type DeclaredConfig, type StoredSections, settingViewOf } from '../../domain/settings/ownership.ts';
 import type { SettingsChange } from '../../domain/settings/configuration.ts';
 import type { Setting, ValueOf } from './setting.ts';
+import { selectionOf } from './selection.ts';
 import { ROUTING_SETTINGS } from './table/routing.ts';
 
 type RoutingSetting = keyof typeof ROUTING_SETTINGS;
@@ -26,8 +29,8 @@ export function countsOf(numbers: Numbers | null | undefined, ending: 'Retries' 
 const listsOf = (...candidates: readonly (Lists | null)[]): FallbackLists =>
   new Map(Object.entries(candidates.find((lists) => lists !== null) ?? {}));
 
-/** Retries, cooldowns and fallbacks as the gateway uses them. */
-function policyOf(values: RoutingValues): RoutingPolicy {
+/** Settings of the router as the gateway uses them. `ofOwners`: those of a key and its team. */
+function policyOf(values: RoutingValues, ofOwners: JsonObject): RoutingPolicy {
   const { groupRetryPolicy } = values;
   return {
     retries: values.routerRetries ?? values.retries,
@@ -48,8 +51,9 @@ function policyOf(values: RoutingValues): RoutingPolicy {
       contentPolicy: listsOf(values.routerContentPolicyFallbacks, values.contentPolicyFallbacks),
       standard: values.defaultFallbacks,
       most: values.maxFallbacks,
-      checksAccess: values.enforceFallbackModelAccess,
+      checksAccess: values.enforceFallbackModelAccess || FALLBACK_LISTS.some((name) => Object.hasOwn(ofOwners, name)),
     },
+    selection: selectionOf(values, ofOwners),
   };
 }
 
@@ -66,26 +70,48 @@ const LISTS: readonly (readonly [type: FallbackType, rows: readonly RoutingSetti
   ['content_policy', ['routerContentPolicyFallbacks', 'contentPolicyFallbacks']],
 ];
 
+const ROUTER = 'router_settings';
+const NONE: JsonObject = {};
+
+/** Lists of fallbacks. Those of a key or a team have only models that the key may call. */
+const FALLBACK_LISTS = ['fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'] as const;
+
+/** The value of a key or a team; undefined for none, and for one of a wrong type. */
+function ownValue(name: string, ofOwners: JsonObject, kind: Setting['kind']): unknown {
+  const own = ofOwners[name] ?? null;
+  const parsed = own === null ? {} : kind.parse(own, 'file');
+  return 'value' in parsed ? parsed.value : undefined;
+}
+
+/** The value of a key or a team in place of a configured one, of which it keeps the restrictions. */
+function withRestrictions(name: string, own: unknown, configured: unknown): unknown {
+  if (name === 'optional_pre_call_checks' && Array.isArray(own) && Array.isArray(configured))
+    return [...own, ...configured.filter((check) => check === 'enforce_model_rate_limits')] as unknown[];
+  return own === UNRESTRICTED[name] ? configured : own;
+}
+
 /**
- * The routing of the file, and of stored settings that the file does not declare. A stored value of a wrong type is
- * ignored.
+ * The routing of the file, and of stored settings that the file does not declare. `ofOwners` are the router settings of
+ * a key and its team, which take precedence. A stored value of a wrong type is ignored.
  */
-export function routingIn(config: DeclaredConfig, stored: StoredSections): ConfiguredRouting {
+export function routingIn(config: DeclaredConfig, stored: StoredSections, ofOwners = NONE): ConfiguredRouting {
   const values = new Map<RoutingSetting, unknown>();
   const fromStore = new Set<RoutingSetting>();
   for (const { row, section, name, kind, defaultValue } of ROWS) {
     const { source, effectiveValue } = settingViewOf(config, stored, section, name);
     const parsed = effectiveValue === null ? {} : kind.parse(effectiveValue, 'file');
     const isSet = 'value' in parsed;
-    values.set(row, isSet ? parsed.value : defaultValue);
-    if (isSet && source === 'db') fromStore.add(row);
+    const value = isSet ? parsed.value : defaultValue;
+    const ofOwner = section === ROUTER ? ownValue(name, ofOwners, kind) : undefined;
+    values.set(row, ofOwner === undefined ? value : withRestrictions(name, ofOwner, value));
+    if (isSet && source === 'db' && ofOwner === undefined) fromStore.add(row);
   }
   const isStored = (rows: readonly RoutingSetting[]): boolean => {
     const inForce = rows.find((row) => values.get(row) !== null);
     return inForce !== undefined && fromStore.has(inForce);
   };
   return {
-    policy: policyOf(Object.fromEntries(values) as unknown as RoutingValues),
+    policy: policyOf(Object.fromEntries(values) as unknown as RoutingValues, ofOwners),
     storedLists: new Set(LISTS.filter(([, rows]) => isStored(rows)).map(([type]) => type)),
   };
 }

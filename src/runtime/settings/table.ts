@@ -73,8 +73,8 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
   { title: 'Pass-through', settings: PASS_THROUGH_SETTINGS },
   { title: 'MCP servers', settings: MCP_SETTINGS },
   {
-    title: 'Retries, cooldowns and fallbacks',
-    note: 'They can also be stored at run time, and then apply to the next call. The file takes precedence over stored values. For a model with a fallback of `/fallback`, that fallback takes precedence over stored lists.',
+    title: 'Selection of deployments, retries, cooldowns and fallbacks',
+    note: 'See [routing.md](routing.md). They can also be stored at run time, and then apply to the next call. The file takes precedence over stored values. For a model with a fallback of `/fallback`, that fallback takes precedence over stored lists.',
     settings: ROUTING_SETTINGS,
   },
   { title: 'Health checks', settings: HEALTH_SETTINGS },

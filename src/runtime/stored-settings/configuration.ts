@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import { stringify } from 'yaml';
 import { addressRefusal, type AllowedAddresses, allowedList } from '../../domain/settings/allowed-addresses.ts';
 import {
@@ -49,6 +49,8 @@ export interface RunningConfiguration extends Configuration {
   requiredParams(): RequiredParams;
   /** Retries, cooldowns and fallbacks of the file and of stored settings. A change replaces the object. */
   routing(): ConfiguredRouting;
+  /** The same for a key with router settings of its own or of its team. */
+  routingOfOwners(settings: JsonObject): ConfiguredRouting;
   /** Replaces the content of the configuration file. */
   declare(config: DeclaredConfig): void;
   /** Sets the outcome that `lastReload` returns. */
@@ -100,6 +102,7 @@ export function createConfiguration({
     responseCache: () => values.responseCache,
     requiredParams: () => values.requiredParams,
     routing: () => routing,
+    routingOfOwners: (settings) => routingIn(config, stored, settings),
     blocksUnpriced: () => values.blocksUnpriced,
     lastReload: () => outcome,
     setLastReload(next) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../../../src/domain/routing/routing-policy.ts';
+import { DEFAULT_SELECTION } from '../../../src/domain/routing/selection-policy.ts';
 import type { StoredSections } from '../../../src/domain/settings/ownership.ts';
 import { routingIn } from '../../../src/runtime/settings/routing.ts';
 import { ROUTING_SETTINGS } from '../../../src/runtime/settings/table/routing.ts';
@@ -60,6 +61,7 @@ describe('retries, cooldowns and fallbacks in the configuration', () => {
         most: 2,
         checksAccess: true,
       },
+      selection: DEFAULT_SELECTION,
     });
     const inBothSections = 'router_settings: { num_retries: 0 }\nlitellm_settings: { num_retries: 5 }\n';
     expect(routingFrom(inBothSections).retries).toBe(0);
@@ -99,8 +101,9 @@ describe('retries, cooldowns and fallbacks in the configuration', () => {
   });
 
   it('cause warnings for router settings without an effect', () => {
-    expect(warningsFrom({ yaml: 'router_settings: { routing_strategy: least-busy, num_retries: 1 }\n' })).toEqual([
-      'config.yaml:1: router_settings.routing_strategy: has no effect: deployments of a model take turns',
+    const yaml = 'router_settings: { routing_strategy: least-busy, model_group_alias: { a: gpt } }\n';
+    expect(warningsFrom({ yaml })).toEqual([
+      'config.yaml:1: router_settings.model_group_alias: has no effect: the aliases are not served',
     ]);
   });
 });

@@ -2,6 +2,7 @@ import { FAILURE_CLASSES } from '../../../domain/routing/failure-class.ts';
 import { MAX_FALLBACKS, MAX_RETRIES } from '../../../domain/routing/routing-policy.ts';
 import { countsByClass, countsByModel, flag, list, listsByModel, integer, decimal } from '../kinds.ts';
 import { setting } from '../setting.ts';
+import { SELECTION_SETTINGS } from './selection.ts';
 
 const MAX_SECONDS = 86_400;
 const MAX_FAILS = 1_000_000;
@@ -11,8 +12,9 @@ const FAIL_COUNTS = [...FAILURE_CLASSES.map((name) => `${name}AllowedFails`), 'D
 
 const models = () => list('models', (item) => (item === '' ? 'is empty' : null));
 
-/** Retries, cooldowns and fallbacks. Each call reads them. */
+/** Selection of deployments, retries, cooldowns and fallbacks. Each call reads them. */
 export const ROUTING_SETTINGS = {
+  ...SELECTION_SETTINGS,
   routerRetries: setting({
     kind: integer(0, MAX_RETRIES),
     default: null,

@@ -1,0 +1,103 @@
+import type { ByteStream } from '../../domain/bytes.ts';
+import { withMetadata } from '../../domain/calls/call-labels.ts';
+import type { Caller } from '../../domain/caller.ts';
+import type { ModelRequest } from '../../domain/chat/chat.ts';
+import type { Deployment, Provider } from '../../domain/chat/provider.ts';
+import { NO_RETRIES } from '../../domain/inference/retries.ts';
+import { permittedFor } from '../routing/permitted-router.ts';
+import type { Route, TeamRouter } from '../routing/route.ts';
+import type { Selection } from '../routing/selection.ts';
+import type { CallGuard } from '../guardrails/guarding.ts';
+import type { CachedSend } from '../response-cache/cached-send.ts';
+import { type CallTools, openCall } from './call.ts';
+import { estimatedUsage, sendOpened } from './call-steps.ts';
+import type { Retrying } from './retry-tools.ts';
+
+/** Maximum number of copies under way in this process. Further ones are not sent. */
+const MAX_COPIES = 64;
+/** Time after which a copy is cancelled, in ms. */
+const MAX_COPY_MS = 600_000;
+
+/** Gateway parts that copies of calls use. */
+interface MirrorTools {
+  readonly routeOf: TeamRouter;
+  readonly selection: Selection;
+  readonly retrying: Pick<Retrying, 'send'>;
+  readonly tools: CallTools;
+  /** Guardrails of a call; null for none. */
+  readonly guardOf: (caller: Caller, request: ModelRequest, route: Route) => CallGuard | null;
+  /** Applies the timeout of a request to a deployment. */
+  readonly forRequest: (deployment: Deployment, request: ModelRequest) => Deployment;
+  readonly providers: readonly Provider[];
+}
+
+/** Copies of calls for models that are tried out (`silent_model`). */
+export interface Mirroring {
+  /**
+   * Sends a copy of a call to each silent model of its deployment. Returns immediately; a failure affects the copy
+   * only.
+   */
+  start(caller: Caller, request: ModelRequest, deployment: Deployment): void;
+}
+
+export function createMirroring(parts: MirrorTools): Mirroring {
+  const { routeOf, selection, retrying, tools, guardOf, forRequest, providers } = parts;
+  /** A copy is never answered from the cache. */
+  const send: CachedSend = (call, _caller, routed) => retrying.send(call, routed);
+  let copies = 0;
+
+  /** A call of its own. It is neither admitted nor limited, and charged at its end. */
+  async function copy(caller: Caller, request: ModelRequest): Promise<void> {
+    const { key } = caller;
+    const route = selection.of({ key, request }, permittedFor(routeOf, key))(request.model);
+    if (route === null) return;
+    const signal = AbortSignal.timeout(MAX_COPY_MS);
+    const deployment = forRequest(route.deployment, request);
+    const call = openCall(tools, { caller, request, deployment, signal, ...estimatedUsage });
+    const guard = guardOf(caller, request, route);
+    if (guard !== null) call.setGuard(guard);
+    try {
+      const answered = await sendOpened(
+        { send, providers },
+        { call, caller, guard, first: route },
+        { key, request, route, signal },
+      );
+      await answered.consume(readToEnd);
+    } catch (failure) {
+      call.failed(failure);
+    }
+  }
+
+  return {
+    start(caller, request, { selection: own }) {
+      for (const model of own?.silentModels ?? []) {
+        if (copies >= MAX_COPIES) return;
+        copies += 1;
+        copy(caller, copyOf(request, model)).then(ended, ended);
+      }
+    },
+  };
+
+  function ended(): void {
+    copies -= 1;
+  }
+}
+
+/** The request for a silent model: without the caller's ids, credentials, retries, and stored answers. */
+function copyOf(request: ModelRequest, model: string): ModelRequest {
+  const { followUp: _stored, deploymentId: _pinned, answered: _listener, earlier: _earlier, ...copied } = request;
+  return {
+    ...copied,
+    model,
+    callId: null,
+    credentials: null,
+    retries: { ...NO_RETRIES, count: 0, withoutFallbacks: true },
+    labels: withMetadata(request.labels, { is_silent_experiment: true }),
+  };
+}
+
+/** Reads and discards a stream. */
+const readToEnd = (bytes: ByteStream): Promise<void> =>
+  new Promise((resolve, reject) => {
+    bytes.pipe({ chunk: () => true, done: resolve, fail: reject });
+  });

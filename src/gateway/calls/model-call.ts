@@ -1,0 +1,72 @@
+import type { Caller } from '../../domain/caller.ts';
+import type { ModelRequest } from '../../domain/chat/chat.ts';
+import { attachFailedCall } from '../../domain/chat/failed-call.ts';
+import type { Deployment, Provider } from '../../domain/chat/provider.ts';
+import type { AutoRouting } from '../auto-routers/auto-routing.ts';
+import type { Gateway } from '../gateway.ts';
+import { type CallGuard, guardFacts } from '../guardrails/guarding.ts';
+import type { CachedSend } from '../response-cache/cached-send.ts';
+import type { Route } from '../routing/route.ts';
+import { type CallTools, type OpenCall, openCall } from './call.ts';
+import { estimatedUsage, type RoutedRequest, sendOpened } from './call-steps.ts';
+import type { Mirroring } from './mirroring.ts';
+import type { RoutedCall } from './retry-tools.ts';
+
+/** The route at which the cost is reserved, or why no route has budget left; a fallback may still have. */
+type Reserved = RoutedCall['route'];
+
+/** Parts of the gateway that a model call passes, in the order of their use. */
+interface ModelCallParts {
+  /** The request with the settings of its key, and its first route. */
+  readonly routed: (caller: Caller, received: ModelRequest) => RoutedRequest | Promise<RoutedRequest>;
+  /** Applies the timeout and the credentials of a request to a deployment. */
+  readonly forRequest: (deployment: Deployment, request: ModelRequest) => Deployment;
+  readonly guardOf: (caller: Caller, request: ModelRequest, route: Route) => CallGuard | null;
+  readonly tools: CallTools;
+  /** Checks a call, reserves its cost and counts it in its limits. */
+  readonly admitted: (call: OpenCall, caller: Caller, found: RoutedRequest) => Reserved | Promise<Reserved>;
+  readonly routers: AutoRouting;
+  readonly send: CachedSend;
+  readonly providers: readonly Provider[];
+  readonly mirroring: Mirroring;
+}
+
+/** Creates `Gateway.call`. */
+export function createModelCall(parts: ModelCallParts): Gateway['call'] {
+  const { routed, forRequest, guardOf, tools, admitted, routers, send, providers, mirroring } = parts;
+  return async (caller, received, signal) => {
+    const finding = routed(caller, received);
+    // `finding` is a promise only if something must be read.
+    const found = finding instanceof Promise ? await finding : finding;
+    const { request, route } = found;
+    const { key } = caller;
+    const deployment = forRequest(route.deployment, request);
+    const guard = guardOf(caller, request, route);
+    const call = openCall(tools, { caller, request, deployment, signal, ...estimatedUsage });
+    if (guard !== null) call.setGuard(guard);
+    const opened = { call, caller, guard, first: route };
+    try {
+      if (deployment.autoRouter !== undefined) {
+        await routers.admit(call, caller, { deployment, request });
+        const sendRouted: CachedSend = (guarded, from, sent) =>
+          sent.request.mockFinish === undefined
+            ? routers.send(guarded, { caller: from, ...sent, route })
+            : send(guarded, from, sent);
+        return await sendOpened({ send: sendRouted, providers }, opened, { key, request, route, signal });
+      }
+      const admitting = admitted(call, caller, found);
+      const reserved = admitting instanceof Promise ? await admitting : admitting;
+      const sending = sendOpened({ send, providers }, opened, { key, request, route: reserved, signal });
+      if (deployment.selection?.silentModels !== undefined) mirroring.start(caller, request, deployment);
+      return await sending;
+    } catch (failure) {
+      attachFailedCall(failure, {
+        callId: call.callId,
+        timeoutSeconds: deployment.timeoutSeconds,
+        ...guardFacts(guard),
+      });
+      call.failed(failure);
+      throw failure;
+    }
+  };
+}

@@ -1,0 +1,66 @@
+import type { ModelRequest } from '../../domain/chat/chat.ts';
+import type { Deployment } from '../../domain/chat/provider.ts';
+import type { RouteBudgetExceeded } from '../../domain/errors.ts';
+import type { Retries } from '../../domain/inference/retries.ts';
+import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
+import type { RoutingPolicy } from '../../domain/routing/routing-policy.ts';
+import type { BeforeSend } from '../guardrails/guarded-call.ts';
+import type { GatewayCall } from '../gateway.ts';
+import type { Cooldowns } from '../routing/cooldowns.ts';
+import type { Route, TeamRouter } from '../routing/route.ts';
+import type { Selection } from '../routing/selection.ts';
+import type { OpenCall } from './call.ts';
+
+/** Gateway parts that retries and fallbacks use. */
+export interface RetryTools {
+  readonly routeOf: TeamRouter;
+  readonly cooldowns: Cooldowns;
+  readonly selection: Selection;
+  /** The policy for calls of a key, read for each call. */
+  readonly policyOf: (key: VirtualKey | null) => RoutingPolicy;
+  /** Applies the timeout and the credentials of a request to a deployment. */
+  readonly forRequest: (deployment: Deployment, request: ModelRequest) => Deployment;
+  /** Whether the provider or the deployment of a call has a budget. */
+  readonly hasRouteBudget: (deployment: Deployment) => boolean;
+  /** Whether each fallback reserves its own expected cost. If not, the reservation of the first model stays. */
+  readonly checksFallbackBudgets: boolean;
+  /** Waits. When the signal fires first, rejects with its reason. */
+  readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  /** A number from 0 to 1, excluding 1. */
+  readonly random: () => number;
+  /** Whether error messages list retries and fallbacks. */
+  readonly reportsTries: boolean;
+}
+
+/** An admitted call and its first route. */
+export interface RoutedCall {
+  readonly key: VirtualKey | null;
+  readonly request: ModelRequest;
+  /** First route; the budget error if no deployment of the first model has budget left. */
+  readonly route: Route | RouteBudgetExceeded;
+  readonly signal: AbortSignal;
+  /** Called before each attempt; absent for a call without guardrails. */
+  readonly beforeSend?: BeforeSend;
+}
+
+/** Retries and fallbacks, before the first response byte. */
+export interface Retrying {
+  /** Throws Forbidden for a fallback model that the key may not call, and NotFound for an unknown one. */
+  assertCallable(key: VirtualKey | null, request: ModelRequest, retries: Retries): void;
+  /**
+   * Reserves the cost of a call at its first deployment. If the budget of that deployment or of its provider is used
+   * up, reserves at another deployment of the model. Returns the first route; if no deployment has budget left, returns
+   * the budget error, and only fallbacks may answer. Synchronous where nothing has to be read, unless the deployment or
+   * its provider has a budget. Throws BudgetExceeded and Forbidden.
+   */
+  reserve(
+    call: OpenCall,
+    at: Pick<RoutedCall, 'key' | 'request'> & { readonly route: Route },
+  ): Route | RouteBudgetExceeded | Promise<Route | RouteBudgetExceeded>;
+  /**
+   * Sends an admitted call. Throws a failure of a guardrail immediately. Without an answer, throws the last failure of
+   * the first model: AllCoolingDown when all its deployments cool down, RouteBudgetExceeded when none has budget left.
+   * When no fallback was called and a budget refused one, throws the error of that budget.
+   */
+  send(call: OpenCall, routed: RoutedCall): Promise<GatewayCall>;
+}

@@ -1,0 +1,81 @@
+import { STRATEGIES } from '../../../domain/routing/selection-policy.ts';
+import { choice, flag, integer } from '../kinds.ts';
+import {
+  checksByModel,
+  routingGroups,
+  selectionChecks,
+  strategyArguments,
+  weightsByModel,
+} from '../selection-kinds.ts';
+import { setting } from '../setting.ts';
+
+const MAX_SECONDS = 31_536_000;
+
+/** Selection of a deployment. Each call reads them (docs/routing.md). */
+export const SELECTION_SETTINGS = {
+  routingStrategy: setting({
+    kind: choice(STRATEGIES),
+    default: 'simple-shuffle',
+    file: 'router_settings.routing_strategy',
+    description: 'How a deployment of a model is selected (routing.md). `lar1` is accepted and has no effect.',
+  }),
+  routingStrategyArgs: setting({
+    kind: strategyArguments(),
+    default: null,
+    file: 'router_settings.routing_strategy_args',
+    description:
+      'Arguments of `latency-based-routing`: `ttl` (3600 s), `lowest_latency_buffer` (0, a fraction), `max_latency_list_size` (10 samples), `ttft_percentile`.',
+  }),
+  routingGroups: setting({
+    kind: routingGroups(),
+    default: null,
+    file: 'router_settings.routing_groups',
+    description:
+      'Groups of models with a separate strategy: `group_name`, `models`, `routing_strategy`, `routing_strategy_args`, and `model_priorities` for the strategy `priority`. A call may name a group as its model.',
+  }),
+  selectionWeights: setting({
+    kind: weightsByModel(),
+    default: null,
+    file: 'router_settings.weights',
+    description: 'Weights by model and deployment id. They replace `litellm_params.weight`.',
+  }),
+  enableTagFiltering: setting({
+    kind: flag(),
+    default: false,
+    file: 'router_settings.enable_tag_filtering',
+    description: 'Selects deployments by the tags of a call, its key and its team.',
+  }),
+  tagFilteringMatchAny: setting({
+    kind: flag(),
+    default: true,
+    file: 'router_settings.tag_filtering_match_any',
+    description: 'Whether one common tag is enough. If not, a deployment needs every tag of the call.',
+  }),
+  enablePreCallChecks: setting({
+    kind: flag(),
+    default: false,
+    file: 'router_settings.enable_pre_call_checks',
+    description:
+      'Leaves out deployments whose context window is smaller than the prompt, and those that have reached their `rpm`.',
+  }),
+  optionalPreCallChecks: setting({
+    kind: selectionChecks(),
+    default: null,
+    file: 'router_settings.optional_pre_call_checks',
+    description:
+      '`deployment_affinity`, `session_affinity`, `prompt_caching`, `enforce_model_rate_limits`. Others are accepted and have no effect.',
+  }),
+  modelGroupAffinity: setting({
+    kind: checksByModel(),
+    default: null,
+    file: 'router_settings.model_group_affinity_config',
+    description: 'Affinity checks by model. They replace those of `optional_pre_call_checks` for the model.',
+  }),
+  affinitySeconds: setting({
+    kind: integer(1, MAX_SECONDS),
+    default: 3_600,
+    file: 'router_settings.deployment_affinity_ttl_seconds',
+    unit: 's',
+    description: 'How long a key or a session stays at its deployment.',
+  }),
+} as const;

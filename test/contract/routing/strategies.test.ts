@@ -1,0 +1,212 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Behavior, type RoutedApp, type RoutedModel, startRouted } from './routed.ts';
+
+let setup: RoutedApp | null = null;
+
+async function start(
+  models: readonly RoutedModel[],
+  router_settings: object = {},
+  behaviors: Readonly<Record<string, Behavior>> = {},
+): Promise<RoutedApp> {
+  setup = await startRouted(models, { router_settings }, behaviors);
+  return setup;
+}
+
+afterEach(async () => {
+  await setup?.stop();
+  setup = null;
+});
+
+describe('simple-shuffle', () => {
+  it('calls deployments by weight: one without a weight is not called', async () => {
+    const { served } = await start([
+      { up: 'a', params: { weight: 1 } },
+      { up: 'b', params: { rpm: 900 } },
+    ]);
+    expect(await served(12)).toEqual(['a']);
+  });
+
+  it('calls deployments by rpm without weights, and takes turns without any', async () => {
+    const { served } = await start([
+      { up: 'a' },
+      { up: 'b', params: { rpm: 9 } },
+      { name: 'n', up: 'c' },
+      { name: 'n', up: 'd' },
+    ]);
+    expect(await served(12)).toEqual(['b']);
+    expect(await served(2, { model: 'n' })).toEqual(['c', 'd']);
+  });
+
+  it('sends a retry to a deployment without a weight', async () => {
+    const { ask, requested } = await start(
+      [{ up: 'a', params: { weight: 1 } }, { up: 'b' }],
+      {},
+      { a: { status: 500 } },
+    );
+    expect(await ask()).toMatchObject({ status: 200, deployment: 'b' });
+    expect(requested()).toEqual(['a', 'b']);
+  });
+});
+
+describe('order', () => {
+  const LEVELS = [{ up: 'none' }, { up: 'second', params: { order: 2 } }, { up: 'first', params: { order: 1 } }];
+
+  it('calls the lowest level', async () => {
+    const { served } = await start(LEVELS);
+    expect(await served(6)).toEqual(['first']);
+  });
+
+  it('calls the next level after a failure, also without retries', async () => {
+    const { ask, requested } = await start(LEVELS, { num_retries: 0 }, { first: { status: 500 } });
+    expect(await ask()).toMatchObject({ status: 200, deployment: 'second' });
+    expect(requested()).toEqual(['first', 'second']);
+    expect((await ask({ disable_fallbacks: true })).status).toBe(500);
+  });
+});
+
+it('least-busy calls the deployment with the fewest calls under way', async () => {
+  const { ask, requested } = await start(
+    [{ up: 'slow' }, { up: 'quick' }],
+    { routing_strategy: 'least-busy' },
+    { slow: { delayMs: 600 }, quick: { delayMs: 600 } },
+  );
+  await Promise.all([ask(), ask(), ask(), ask()]);
+  expect(requested().toSorted()).toEqual(['quick', 'quick', 'slow', 'slow']);
+});
+
+describe.each(['usage-based-routing', 'usage-based-routing-v2'])('%s', (routing_strategy) => {
+  it('calls the deployment with the fewest tokens in this minute', async () => {
+    const { ask, requested } = await start(
+      [{ up: 'big' }, { up: 'small' }],
+      { routing_strategy },
+      { big: { tokens: 900 }, small: { tokens: 10 } },
+    );
+    for (let call = 0; call < 8; call += 1) expect((await ask()).status).toBe(200);
+    // After its first call, `big` has more tokens than `small` uses in the other calls.
+    expect(requested().filter((model) => model === 'big')).toHaveLength(1);
+  });
+
+  it('leaves out deployments over rpm or tpm; without any, the answer is 429 with retry-after 60', async () => {
+    const { ask, requested } = await start(
+      [
+        { up: 'rpm', params: { rpm: 1 } },
+        { up: 'tpm', params: { tpm: 20 } },
+      ],
+      { routing_strategy, num_retries: 0 },
+      { tpm: { tokens: 30 } },
+    );
+    expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);
+    expect(await ask()).toEqual({
+      status: 429,
+      deployment: null,
+      retryAfter: '60',
+      body: {
+        error: {
+          message:
+            'No deployments available for selected model, Try again in 60 seconds. All deployments have reached their limits of requests or tokens per minute. Passed model=m.',
+          type: 'throttling_error',
+          param: null,
+          code: '429',
+        },
+      },
+    });
+    expect(requested().toSorted()).toEqual(['rpm', 'tpm']);
+  });
+});
+
+describe('latency-based-routing', () => {
+  it('calls each deployment once, then the fastest one', async () => {
+    const { ask, requested } = await start(
+      [{ up: 'slow' }, { up: 'quick' }],
+      { routing_strategy: 'latency-based-routing' },
+      { slow: { delayMs: 300 } },
+    );
+    for (let call = 0; call < 6; call += 1) expect((await ask()).status).toBe(200);
+    expect(requested().slice(0, 2).toSorted()).toEqual(['quick', 'slow']);
+    expect(requested().slice(2)).toEqual(['quick', 'quick', 'quick', 'quick']);
+  });
+
+  it('measures streams apart from other calls, to their first byte', async () => {
+    const { ask, requested } = await start(
+      [{ up: 'slow' }, { up: 'quick' }],
+      { routing_strategy: 'latency-based-routing' },
+      { slow: { delayMs: 300 } },
+    );
+    for (let call = 0; call < 3; call += 1) await ask();
+    for (let call = 0; call < 5; call += 1) expect((await ask({ stream: true })).status).toBe(200);
+    expect(requested().slice(3, 5).toSorted()).toEqual(['quick', 'slow']);
+    expect(requested().slice(5)).toEqual(['quick', 'quick', 'quick']);
+  });
+});
+
+it('cost-based-routing calls the deployment with the lowest price; one without a price comes last', async () => {
+  const price = (input: number, output: number) => ({ input_cost_per_token: input, output_cost_per_token: output });
+  const { served, ask } = await start(
+    [
+      { up: 'unpriced-x' },
+      { up: 'dear', params: price(0.000_001, 0.000_009) },
+      { up: 'cheap', params: price(0.000_004, 0.000_005) },
+    ],
+    { routing_strategy: 'cost-based-routing', num_retries: 0, allowed_fails: 0, cooldown_time: 60 },
+    { cheap: { status: 500 } },
+  );
+  expect((await ask()).status).toBe(500);
+  // `cheap` cools down now.
+  expect(await served(4)).toEqual(['dear']);
+});
+
+describe('router settings of keys and teams', () => {
+  it('take precedence: key, then team, then the configuration', async () => {
+    const { served, keyWith, app } = await start([{ up: 'a', params: { weight: 1 } }, { up: 'b' }]);
+    const response = await app.call('POST', '/team/new', { router_settings: { weights: { m: { b: 1 } } } });
+    const { team_id } = (await response.json()) as { team_id: string };
+    const ofTeam = await keyWith({ team_id });
+    const own = await keyWith({ team_id, router_settings: { weights: { m: { a: 1 } } } });
+    expect([await served(6), await served(6, {}, ofTeam), await served(6, {}, own)]).toEqual([['a'], ['b'], ['a']]);
+    await app.call('POST', '/team/update', { team_id, router_settings: {} });
+    expect(await served(6, {}, ofTeam)).toEqual(['a']);
+  });
+
+  it('decide retries and fallbacks of the calls of a key', async () => {
+    const { ask, keyWith, requested } = await start(
+      [{ up: 'a' }, { name: 'spare', up: 's' }],
+      { num_retries: 0 },
+      { a: { status: 500 } },
+    );
+    expect((await ask()).status).toBe(500);
+    const headers = await keyWith({
+      router_settings: { num_retries: 1, retry_after: 0, fallbacks: [{ m: ['spare'] }] },
+    });
+    expect(await ask({}, headers)).toMatchObject({ status: 200, deployment: 's' });
+    expect(requested()).toEqual(['a', 'a', 'a', 's']);
+  });
+});
+
+it('router settings of a key widen no right: fallbacks and groups have only models that it may call', async () => {
+  const { ask, keyWith, requested, app } = await start(
+    [{ up: 'a' }, { name: 'dear', up: 'd' }],
+    { num_retries: 0 },
+    { a: { status: 500 } },
+  );
+  const routing_groups = [{ group_name: 'all', models: ['dear'], routing_strategy: 'simple-shuffle' }];
+  const router_settings = { fallbacks: [{ m: ['dear'] }], routing_groups };
+  const headers = await keyWith({ models: ['m', 'all'], router_settings });
+  expect((await ask({}, headers)).status).toBe(500);
+  expect((await ask({ model: 'all' }, headers)).status).toBe(400);
+  expect(requested()).toEqual(['a']);
+  const refused = await app.call('POST', '/key/generate', { router_settings: { routing_strategy: 'fastest' } });
+  expect(refused.status).toBe(422);
+});
+
+it('stored router settings are in force for the next call, and /router/settings shows them', async () => {
+  const { app, served } = await start([{ up: 'a' }, { up: 'b' }]);
+  expect(await served(2)).toEqual(['a', 'b']);
+  const router_settings = { weights: { m: { b: 1 } }, routing_strategy: 'simple-shuffle' };
+  expect((await app.call('POST', '/config/update', { router_settings })).status).toBe(200);
+  expect(await served(6)).toEqual(['b']);
+  const shown = (await (await app.call('GET', '/router/settings')).json()) as { current_values: object };
+  expect(shown.current_values).toMatchObject({ routing_strategy: 'simple-shuffle' });
+  const refused = await app.call('POST', '/config/update', { router_settings: { routing_strategy: 'fastest' } });
+  expect(refused.status).toBe(400);
+  expect(await served(6)).toEqual(['b']);
+});
