@@ -9,7 +9,7 @@ export interface SeenCall {
 }
 
 /** What the judge answers: a text, a status of an error, or nothing at all. */
-export type JudgeAnswer = string | { readonly status: number } | 'silence';
+export type JudgeAnswer = string | { readonly status: number };
 
 /** Loopback upstream in the chat-completions format. Each model answers with its own name. */
 export interface TierUpstream {

@@ -44,8 +44,9 @@ export function readClassifier(
   defaultModel: string | null,
 ): Classifier | null {
   const type = config.value('classifier_type') ?? 'heuristic';
-  if (NOT_BUILT.some((one) => one === type)) {
-    config.fault('classifier_type', `is not supported: '${String(type)}' is not built. Use one of ${KINDS.join(', ')}`);
+  const notBuilt = NOT_BUILT.find((one) => one === type);
+  if (notBuilt !== undefined) {
+    config.fault('classifier_type', `is not supported: '${notBuilt}' is not built. Use one of ${KINDS.join(', ')}`);
     return null;
   }
   const kind = config.oneOf('classifier_type', KINDS, 'heuristic');

@@ -9,10 +9,7 @@ describe('a judge', () => {
     const response = await chat('judged', 'hi');
     expect(await answerOf(response)).toBe('from tier-c');
     const rows = await rowsOf(response.headers.get('x-litellm-call-id'));
-    expect(rows.map((row) => [row.model_group, row.spend]).toSorted()).toEqual([
-      ['judge-1', 0.15],
-      ['tier-c', 0.015],
-    ]);
+    expect(rows.map((row) => `${row.model_group} ${row.spend}`).toSorted()).toEqual(['judge-1 0.15', 'tier-c 0.015']);
     expect(new Set(rows.map((row) => row.api_key)).size).toBe(1);
     expect(rows.find((row) => row.model_group === 'tier-c')?.metadata.routing_decision).toMatchObject({
       cause: 'llm_classifier',
@@ -131,6 +128,6 @@ describe('a Fuse v2 router', () => {
     const rows = await rowsOf(response.headers.get('x-litellm-call-id'));
     const decision = rows.find((row) => row.model_group === 'tier-s')?.metadata.routing_decision;
     expect(decision).toMatchObject({ cause: 'llm_v2_classifier', probability: 0.8 });
-    expect((decision?.['signals'] as string[]).every((signal) => signal.startsWith('llm-v2:'))).toBe(true);
+    expect((decision?.['signals'] as string[] | undefined)?.every((signal) => signal.startsWith('llm-v2:'))).toBe(true);
   });
 });

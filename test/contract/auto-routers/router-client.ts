@@ -12,8 +12,11 @@ import {
 } from '../../support/tier-upstream.ts';
 
 /** Upstream and app of the tests of one file. */
+// Assigned before the tests: live bindings of the tests of one file.
+/* oxlint-disable import/no-mutable-exports */
 export let upstream: TierUpstream;
 export let app: TestApp;
+/* oxlint-enable import/no-mutable-exports */
 let key: string;
 
 beforeAll(async () => {
