@@ -24,7 +24,7 @@ const LOCAL: Omit<CacheSettings, 'server'> & { server: null } = {
 };
 
 describe('settings of the cache of answers', () => {
-  it('it is off by default, and with the parameters of a server alone', () => {
+  it('the cache is off by default, and with the parameters of a server alone', () => {
     expect(cacheOf('{}')).toBeNull();
     expect(cacheOf('{ cache: false, cache_params: { type: local } }')).toBeNull();
     expect(cacheOf('{ cache_params: { type: redis, host: c } }')).toBeNull();
