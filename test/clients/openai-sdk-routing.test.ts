@@ -102,7 +102,7 @@ describe('the official SDK with two upstreams', () => {
       { routing_strategy: 'usage-based-routing-v2', num_retries: 0 },
       { near: limited, far: limited },
     );
-    expect((await answersOf(client, 2)).toSorted()).toEqual(['far', 'near']);
+    expect(new Set(await answersOf(client, 2))).toEqual(new Set(['far', 'near']));
     await expect(answersOf(client, 1)).rejects.toThrow(RateLimitError);
   });
 });

@@ -83,10 +83,15 @@ function ownValue(name: string, ofOwners: JsonObject, kind: Setting['kind']): un
   return 'value' in parsed ? parsed.value : undefined;
 }
 
+/** Check that a key or a team cannot turn off. */
+const LIMIT_CHECK = 'enforce_model_rate_limits';
+
 /** The value of a key or a team in place of a configured one, of which it keeps the restrictions. */
 function withRestrictions(name: string, own: unknown, configured: unknown): unknown {
-  if (name === 'optional_pre_call_checks' && Array.isArray(own) && Array.isArray(configured))
-    return [...own, ...configured.filter((check) => check === 'enforce_model_rate_limits')] as unknown[];
+  if (name === 'optional_pre_call_checks' && Array.isArray(own) && Array.isArray(configured)) {
+    const checks: readonly unknown[] = own;
+    return configured.includes(LIMIT_CHECK) ? [...checks, LIMIT_CHECK] : checks;
+  }
   return own === UNRESTRICTED[name] ? configured : own;
 }
 
