@@ -2,6 +2,7 @@ import type { JsonObject } from '../json-object.ts';
 import { assertStorable, type Limits, type LimitsPatch, NO_LIMITS, withLimits } from '../budgets/limits.ts';
 import { mergedMetadata, type WantedWindow } from '../keys/key-settings.ts';
 import type { Usd } from '../money.ts';
+import { type ObjectPermission, patchedPermission } from '../object-permissions/object-permission.ts';
 import { nullIfBlank } from '../optional-text.ts';
 import { withKeptSecrets } from '../settings/redaction.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
@@ -25,6 +26,8 @@ export interface Team extends Limits, Stamps {
   /** Budget of members without their own; null for none. */
   readonly memberBudgetId: string | null;
   readonly routerSettings: JsonObject;
+  /** Rights of its keys over MCP servers, agents and vector stores; null for none. */
+  readonly objectPermission: ObjectPermission | null;
   /** Further budgets, each with its own window. All apply, besides the budget of the team. Null for none. */
   readonly budgetLimits: readonly TeamWindow[] | null;
   /**
@@ -47,6 +50,8 @@ export interface TeamPatch extends LimitsPatch {
   readonly memberPermissions?: readonly string[];
   readonly memberBudgetId?: string | null;
   readonly routerSettings?: JsonObject;
+  /** Members to set, see `patchedPermission`. */
+  readonly objectPermission?: ObjectPermission | null;
   /** Null removes all. */
   readonly budgetLimits?: readonly WantedWindow[] | null;
 }
@@ -83,6 +88,7 @@ export const newTeam = (patch: TeamPatch, about: Authored & { readonly id: strin
       memberPermissions: [],
       memberBudgetId: null,
       routerSettings: {},
+      objectPermission: null,
       budgetLimits: null,
       spentBefore: null,
       ...NO_LIMITS,
@@ -115,6 +121,9 @@ export function patchedTeam(team: Team, patch: TeamPatch, { now, by }: Authored)
       ? {}
       : { budgetLimits: teamWindowsOf(patch.budgetLimits, team.budgetLimits, now) }),
     ...(patch.routerSettings === undefined ? {} : { routerSettings: patch.routerSettings }),
+    ...(patch.objectPermission === undefined
+      ? {}
+      : { objectPermission: patchedPermission(team.objectPermission, patch.objectPermission) }),
     updatedAt: now,
     updatedBy: by,
   };

@@ -83,6 +83,10 @@ function greaterSpend(one: Usd | null, other: Usd | null): Usd | null {
   return other !== null && other > one ? other : one;
 }
 
+/** The permission of an owner, as a member to spread; no member without one. */
+const permissionOf = ({ objectPermission }: Pick<Team, 'objectPermission'>) =>
+  objectPermission === null ? {} : { objectPermission };
+
 type Grants = ReturnType<typeof modelGrantsOf>;
 
 async function ownersOf(
@@ -122,6 +126,7 @@ async function ownersOf(
       models: user.models,
       limits: limitsOf(user),
       ...(Object.keys(user.modelMaxBudget).length === 0 ? {} : { modelMaxBudget: user.modelMaxBudget }),
+      ...permissionOf(user),
       createdAt: user.createdAt,
       spentBefore: user.spentBefore ?? ZERO_USD,
     },
@@ -132,6 +137,7 @@ async function ownersOf(
       modelAliases: team.modelAliases,
       metadata: team.metadata,
       limits: limitsOf(team),
+      ...permissionOf(team),
       createdAt: team.createdAt,
       spentBefore: team.spentBefore ?? ZERO_USD,
       ...(windows.length === 0 ? {} : { windows }),
@@ -149,6 +155,7 @@ async function ownersOf(
       id: organization.id,
       models: organization.models,
       metadata: organization.metadata,
+      ...permissionOf(organization),
       limits: organizationLimits,
     },
   };
