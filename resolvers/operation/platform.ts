@@ -36,6 +36,7 @@ import type {
 } from '../../src/gateway/gateway.ts';
 import type { KeyRing } from '../../src/gateway/keys/key-ring.ts';
 import type { CredentialRing } from '../../src/gateway/keys/credential-ring.ts';
+import type { StoreNamingPlatform } from './object-rights-platform.ts';
 import type { KeyStores, Stores } from './stores.ts';
 
 /*
@@ -216,7 +217,7 @@ export interface ObjectPlatform {
 }
 
 /** Responses, stored here or by an upstream. */
-export interface ResponsePlatform {
+export interface ResponsePlatform extends StoreNamingPlatform {
   readonly stores: Pick<Stores, 'responses'>;
   readonly gateway: Gateway & ObjectGateway;
   readonly responses: {
@@ -231,7 +232,7 @@ export interface ResponsePlatform {
 }
 
 /** Paths whose calls are forwarded to an address. */
-export interface PassThroughPlatform {
+export interface PassThroughPlatform extends StoreNamingPlatform {
   readonly stores: Pick<Stores, 'teams'>;
   readonly passThrough: PassThroughEndpoints;
   /** Accounts of providers whose own APIs are served below a prefix. */

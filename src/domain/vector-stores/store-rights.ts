@@ -39,6 +39,15 @@ export function assertMayUseStore(
   store: VectorStore | null,
   terms: PermissionTerms = PLAIN_TERMS,
 ): void {
+  assertListed(caller, id, terms);
+  if (seesAll(caller)) return;
+  if (store === null) throw unknownStore(id);
+  if (store.teamId !== null && store.teamId !== nullIfBlank(caller.teamId))
+    throw new Forbidden(`The team of the key is not allowed to access the vector store ${id}.`, 'team_vector_store');
+}
+
+/** Throws Forbidden for a store that a list does not contain. */
+function assertListed(caller: Caller, id: string, terms: PermissionTerms): void {
   const refusing = listWithout(caller, id, terms);
   if (refusing === 'key')
     throw new Forbidden(`The key is not allowed to access the vector store ${id}.`, 'key_vector_store');
@@ -49,10 +58,23 @@ export function assertMayUseStore(
       `The user, organization or customer of the call is not allowed to access the vector store ${id}.`,
       'owner_vector_store',
     );
-  if (seesAll(caller)) return;
-  if (store === null) throw unknownStore(id);
-  if (store.teamId !== null && store.teamId !== nullIfBlank(caller.teamId))
-    throw new Forbidden(`The team of the key is not allowed to access the vector store ${id}.`, 'team_vector_store');
+}
+
+/** Whether a list of the key, its owners or the customer names stores, so that it refuses all others. */
+export const hasStoreLists = (caller: Caller, terms: PermissionTerms): boolean =>
+  allLayers(permissionLayersOf(caller, terms)).some((permission) => namesIn(permission, 'vector_stores') !== null);
+
+/**
+ * Checks access to a store that a request for another API names. Unlike `assertMayUseStore`, it admits stores without
+ * registration: the provider's account decides about them. Throws Forbidden.
+ */
+export function assertMayNameStore(
+  caller: Caller,
+  id: string,
+  { store, terms }: { readonly store: VectorStore | null; readonly terms: PermissionTerms },
+): void {
+  if (store !== null) assertMayUseStore(caller, id, store, terms);
+  else assertListed(caller, id, terms);
 }
 
 /**
