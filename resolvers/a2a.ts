@@ -13,6 +13,7 @@ import {
   foreignProvider,
 } from '../src/domain/a2a-agents/upstream.ts';
 import type { RateLimit } from '../src/domain/admission/rate-limits.ts';
+import type { CallLabels } from '../src/domain/calls/call-labels.ts';
 import type { Caller } from '../src/domain/caller.ts';
 import { Forbidden, InvalidInput, NotFound, Unavailable, Unsupported } from '../src/domain/errors.ts';
 import type { JsonObject } from '../src/domain/json-object.ts';
@@ -22,6 +23,7 @@ import { factsOf, type SentRequest } from '../src/domain/pass-through/sent-reque
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey } from './operation/access.ts';
 import type { A2aPlatform } from './operation/a2a-platform.ts';
+import { permissionTerms } from './operation/object-rights.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { Scope } from './operation/scope.ts';
 
@@ -49,11 +51,11 @@ const OPERATION = 'invoke_agent';
 /** Call types in spend rows, by the kind of the method. Other methods have that of pass-through calls. */
 const CALL_TYPES: Readonly<Record<string, string>> = { send: 'asend_message', stream: 'asend_message_streaming' };
 
-/** The agent of a call, which the caller may call. Throws NotFound and Forbidden. */
-function calledAgent(scope: A2aScope, idOrName: string): A2aAgent {
+/** The agent of a call, which the caller may call for the customer of its labels. Throws NotFound and Forbidden. */
+async function calledAgent(scope: A2aScope, idOrName: string, labels?: CallLabels): Promise<A2aAgent> {
   const agent = scope.platform.a2aAgents.find(idOrName);
   if (agent === null) throw new NotFound('agent', idOrName, `Agent '${idOrName}' not found`);
-  assertMayCallAgent(callerOf(scope), agent);
+  assertMayCallAgent(callerOf(scope), agent, await permissionTerms(scope, labels));
   if (!agent.enabled) throw new Forbidden(`Agent is disabled: ${agent.id}`, 'agent');
   return agent;
 }
@@ -151,7 +153,7 @@ export const callA2aAgent = operation({
     const { platform, signal } = scope;
     const { message, session, sent } = input;
     const caller = callerOf(scope);
-    const agent = calledAgent(scope, input.agent);
+    const agent = await calledAgent(scope, input.agent, sent.labels);
     const called = methodOf(message);
     assertParams(called, message.params);
     if (called.method.kind === 'card')
@@ -176,7 +178,7 @@ export const callA2aAgent = operation({
 export const getAgentCard = operation({
   name: 'getAgentCard',
   access: anyKey,
-  run(scope: A2aScope, { agent }: { readonly agent: string }): JsonObject {
-    return servedCard(calledAgent(scope, agent), agent, scope.platform.publicUrl());
+  async run(scope: A2aScope, { agent }: { readonly agent: string }): Promise<JsonObject> {
+    return servedCard(await calledAgent(scope, agent), agent, scope.platform.publicUrl());
   },
 });

@@ -15,6 +15,7 @@ import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { PassThroughPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { assertMayNameStores } from './operation/named-stores.ts';
 import { accountOf, noAccount } from './operation/provider-accounts.ts';
 
 /**
@@ -85,6 +86,7 @@ export const callProvider = operation({
     const model = models[0] ?? unnamedModel ?? null;
     assertSupported(call);
     assertOpenToCaller(call, caller);
+    await assertMayNameStores(scope, { path: subpath, body: sent.fields, labels: sent.labels });
     const deployment = deploymentFor(scope, call);
     const account =
       deployment === null

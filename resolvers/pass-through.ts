@@ -10,6 +10,7 @@ import { SystemCaller } from '../src/domain/system-caller.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { type SentRequest, factsOf, modelOf } from '../src/domain/pass-through/sent-request.ts';
 import { anyKey, anyone } from './operation/access.ts';
+import { assertMayNameStores } from './operation/named-stores.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { PassThroughPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -66,6 +67,7 @@ export const callEndpoint = operation({
     const { endpoint, subpath, sent } = call;
     const caller = callerOf(scope);
     assertMayPass(caller, { path: sent.path, isFromConfig: endpoint.isFromConfig, isBelow: subpath !== null });
+    await assertMayNameStores(scope, { path: subpath ?? '', body: sent.fields, labels: sent.labels });
     return await forward(scope, caller, call);
   },
 });

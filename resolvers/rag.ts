@@ -24,6 +24,7 @@ import { checkedUpload } from '../src/domain/rag/upload.ts';
 import { assertMayUseStore } from '../src/domain/vector-stores/store-rights.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { type IngestSource, runIngest } from './operation/ingest-pipeline.ts';
+import { permissionTerms } from './operation/object-rights.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { Scope } from './operation/scope.ts';
 import { askStore, targetOfStore, upstreamFileId } from './operation/vector-store-calls.ts';
@@ -47,7 +48,7 @@ export const ingestFile = operation({
     if (sentId !== null && (typeof sentId !== 'string' || sentId === ''))
       throw new InvalidInput('vector_store_id must be a string.');
     const store = sentId === null ? null : scope.platform.vectorStores.find(sentId);
-    if (sentId !== null) assertMayUseStore(callerOf(scope), sentId, store);
+    if (sentId !== null) assertMayUseStore(callerOf(scope), sentId, store, await permissionTerms(scope, undefined));
     const provider = ingestProvider(named, store);
     const account = store === null ? accountMember(named) : null;
     if (account !== null)
@@ -90,7 +91,7 @@ export const queryRag = operation({
   async run(scope: RagScope, { request, retrieval }: RagQuery): Promise<AnsweredQuery> {
     const { storeId, provider, config } = retrieval;
     const store = scope.platform.vectorStores.find(storeId);
-    assertMayUseStore(callerOf(scope), storeId, store);
+    assertMayUseStore(callerOf(scope), storeId, store, await permissionTerms(scope, request.labels));
     const account = store === null ? accountMember(config) : null;
     if (account !== null)
       throw new InvalidInput(

@@ -9,7 +9,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import { resolveReferences } from './operation/response-context.ts';
 import type { ResponsePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { askWithItems, withUpstreamPrevious } from './operation/response-calls.ts';
+import { askWithItems, assertMayUseTools, withUpstreamPrevious } from './operation/response-calls.ts';
 
 /** One turn of a WebSocket connection. */
 export interface TurnRequest {
@@ -71,6 +71,7 @@ export const prepareResponse = operation({
   async run(scope: Scope<ResponsePlatform>, turn: TurnRequest): Promise<PreparedResponse> {
     const { request, from, previousStoredId } = continuedTurn(turn);
     const resolved = await resolveReferences(scope, withUpstreamPrevious(scope, request));
+    await assertMayUseTools(scope, request);
     await scope.platform.gateway.admit(callerOf(scope), resolved.request);
     const id = ownResponseId(scope.platform.ids.uuid());
     turn.memory.put(turn.lane, { id, previousStoredId, items: resolved.items });

@@ -85,7 +85,8 @@ export const createTeam = operation({
     const organizationId = nullIfBlank(patch.organizationId);
     if (caller.role !== 'proxy_admin' && !(await administersOrganization(scope, caller, organizationId)))
       throw refuseManagement(caller);
-    if (caller.role !== 'proxy_admin' && adminOnlyMetadataOfNewTeam(draft.patch) !== null) throw refuseRightsOfTeam();
+    const grants = (draft.patch.objectPermission ?? null) !== null || adminOnlyMetadataOfNewTeam(draft.patch) !== null;
+    if (caller.role !== 'proxy_admin' && grants) throw refuseRightsOfTeam();
     // Only a check: the result equals `patch`, because a new team has no stored guardrails that would be kept.
     allowedGuardrails(scope, patch, { team: {}, before: {}, ofTeam: true });
     const memberBudgetLimits = { budgetDuration: patch.budgetDuration ?? null, ...memberLimits };

@@ -11,6 +11,7 @@ import {
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { isAnyAdmin } from './operation/access.ts';
 import { registerCreatedStore } from './operation/created-store.ts';
+import { permissionTerms } from './operation/object-rights.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { Scope } from './operation/scope.ts';
 import {
@@ -180,8 +181,9 @@ async function callStore(
 ): Promise<StoreAnswer> {
   const caller = callerOf(scope);
   const store = scope.platform.vectorStores.find(storeId);
-  if (CHANGES_STORE.has(action)) assertMayChangeStore(caller, storeId, store);
-  else assertMayUseStore(caller, storeId, store);
+  const terms = await permissionTerms(scope, sent.labels);
+  if (CHANGES_STORE.has(action)) assertMayChangeStore(caller, storeId, store, terms);
+  else assertMayUseStore(caller, storeId, store, terms);
   if (store === null && WRITES.has(action) && caller.role !== 'proxy_admin') throw unknownStore(storeId);
   const target = await targetOfStore(scope, { store, provider, storeId });
   const file = fileId === null ? null : await fileInPath(scope, fileId);

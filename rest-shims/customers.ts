@@ -23,8 +23,10 @@ import {
 } from './helpers/http/body-fields.ts';
 import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
+import { renderPermission } from './helpers/answers/object-permission.ts';
 import { renderBudgetTable } from './helpers/answers/limits.ts';
 import { BUDGET_MEMBERS, budgetFrom, withoutUndefined } from './helpers/fields/limits.ts';
+import { OBJECT_PERMISSION } from './helpers/fields/object-permission.ts';
 import { merged, requiredParameters } from './helpers/http/schema.ts';
 import { missingParameters } from './helpers/http/query.ts';
 import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
@@ -36,6 +38,7 @@ const readMembers = members({
   allowed_model_region: optional(oneOf(REGIONS)),
   default_model: optional(text),
   budget_id: text,
+  ...OBJECT_PERMISSION,
 });
 
 function parseChange(body: Uint8Array): CustomerChange {
@@ -48,6 +51,7 @@ function parseChange(body: Uint8Array): CustomerChange {
       blocked: values.blocked ?? undefined,
       allowedModelRegion: values.allowed_model_region,
       defaultModel: values.default_model,
+      objectPermission: values.object_permission,
     }),
     budget: { budgetId: values.budget_id, limits: budgetFrom(input) },
   };
@@ -69,8 +73,7 @@ const renderCustomer = ({ customer, budget, spend }: CustomerView) => ({
   models: [],
   budget_id: customer.budgetId,
   litellm_budget_table: renderBudgetTable(budget),
-  object_permission_id: null,
-  object_permission: null,
+  ...renderPermission(customer),
 });
 
 const CHANGING = {

@@ -40,6 +40,7 @@ import {
   limitsFrom,
   renamedMembers,
 } from './helpers/fields/limits.ts';
+import { OBJECT_PERMISSION } from './helpers/fields/object-permission.ts';
 import { assertNamesUser } from './helpers/fields/members.ts';
 import { teamColumns } from './helpers/answers/teams.ts';
 import { renderUserRow } from './helpers/answers/users.ts';
@@ -49,11 +50,14 @@ import { merged, objectSchema, requiredParameters, textParameters, oneOrMany } f
 import { missingParameters } from './helpers/http/query.ts';
 import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
-const readFields = members({ models: optional(texts), metadata: optional(object) });
+const readFields = members({ models: optional(texts), metadata: optional(object), ...OBJECT_PERMISSION });
 const readNew = members({ organization_id: text, organization_alias: requiredText, budget_id: text });
 const readChanged = members({ organization_id: requiredText, organization_alias: optional(text) });
 
-const patchOf = (input: JsonObject) => ({ ...withoutUndefined(readFields(input)), ...metadataMembersOf(input) });
+function patchOf(input: JsonObject) {
+  const { object_permission: objectPermission, ...values } = readFields(input);
+  return { ...withoutUndefined({ ...values, objectPermission }), ...metadataMembersOf(input) };
+}
 
 function parseNew(body: Uint8Array) {
   const input = parseObject(body);
@@ -116,7 +120,7 @@ const renderColumns = (organization: Organization) => ({
   models: organization.models,
   metadata: redactedMetadata(organization.metadata),
   model_spend: {},
-  object_permission: null,
+  object_permission: organization.objectPermission,
   created_at: organization.createdAt.toISOString(),
   created_by: organization.createdBy,
   updated_at: organization.updatedAt.toISOString(),

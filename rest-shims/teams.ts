@@ -44,6 +44,7 @@ import {
   renamedMembers,
   withMetadataMembers,
 } from './helpers/fields/limits.ts';
+import { OBJECT_PERMISSION } from './helpers/fields/object-permission.ts';
 import { wantedMembers, MEMBER_OR_LIST } from './helpers/fields/members.ts';
 import {
   renderCountedTeam,
@@ -73,6 +74,7 @@ const readFields = members({
   team_member_permissions: optional(texts),
   router_settings: optional(object),
   budget_limits: optional(listOf(budgetWindow)),
+  ...OBJECT_PERMISSION,
 });
 
 /** Fields of the metadata that a request may also send outside `metadata`. */
@@ -100,6 +102,7 @@ function patchOf(input: JsonObject): TeamPatch {
       memberPermissions: values.team_member_permissions,
       routerSettings: values.router_settings,
       budgetLimits: values.budget_limits,
+      objectPermission: values.object_permission,
     }),
   };
 }

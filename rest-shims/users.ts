@@ -41,6 +41,7 @@ import {
   renderUserInfo,
   renderUserRow,
 } from './helpers/answers/users.ts';
+import { OBJECT_PERMISSION } from './helpers/fields/object-permission.ts';
 import { merged, objectSchema, requiredParameters, textParameters } from './helpers/http/schema.ts';
 import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
@@ -64,6 +65,7 @@ const readMembers = members({
   model_max_budget: optional(object),
   allowed_cache_controls: optional(texts),
   sso_user_id: optional(text),
+  ...OBJECT_PERMISSION,
 });
 
 function patchOf(input: JsonObject): UserPatch {
@@ -79,6 +81,7 @@ function patchOf(input: JsonObject): UserPatch {
       modelMaxBudget: values.model_max_budget,
       allowedCacheControls: values.allowed_cache_controls,
       ssoUserId: values.sso_user_id,
+      objectPermission: values.object_permission,
     }),
   };
 }

@@ -12,6 +12,7 @@ import { builder, type InputFields } from './base/builder.ts';
 import { localId, localIds } from './base/global-id.ts';
 import { reloadOwnersAfter, DeletedOwnersType } from './base/owner-changes.ts';
 import { limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
+import { PERMISSION_INPUT, permissionOf } from './base/object-permission.ts';
 import { BudgetType, CustomerType } from './base/refs.ts';
 
 /** Fields of a new customer and of a change. */
@@ -22,6 +23,7 @@ const customerFields = (t: InputFields) => ({
     description: 'Model of calls whose own model has no deployment in the region of the customer; null removes it.',
   }),
   limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+  objectPermission: t.field({ type: 'JSON', description: PERMISSION_INPUT }),
   budgetId: t.id({
     description: 'Existing budget instead of `limits`: global id or local id. Both together are an error.',
   }),
@@ -77,11 +79,12 @@ const DeleteBudgetInput = builder.inputType('DeleteBudgetInput', {
 
 type Fields = Omit<typeof UpdateCustomerInput.$inferInput, 'id'>;
 
-function patchOf({ alias, blocked, defaultModel }: Fields): CustomerPatch {
+function patchOf({ alias, blocked, defaultModel, ...further }: Fields): CustomerPatch {
   return {
     ...(alias === undefined ? {} : { alias }),
     ...(blocked === undefined || blocked === null ? {} : { blocked }),
     ...(defaultModel === undefined ? {} : { defaultModel }),
+    ...permissionOf(further),
   };
 }
 

@@ -2,6 +2,7 @@ import { findBudgetRow, findCustomerRow, readTotalSpend, readWindowSpend } from 
 import { builder } from './base/builder.ts';
 import { nodesOf } from './base/node-loading.ts';
 import { OwnerLimitsType } from './base/owner-limits.ts';
+import { PERMISSION_OUTPUT } from './base/object-permission.ts';
 import { BudgetType, CustomerType } from './base/refs.ts';
 import { ownedSpendArgs, SpendRowConnectionType, spendPageCost, spendRowsOf } from './spend-rows.ts';
 import { usdOrNull } from './base/decimal.ts';
@@ -18,6 +19,12 @@ builder.node(CustomerType, {
       nullable: true,
       description:
         'Model of calls whose own model has no deployment in the region of the customer. Null when none is set.',
+    }),
+    objectPermission: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: PERMISSION_OUTPUT,
+      resolve: ({ objectPermission }) => objectPermission,
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the customer was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the customer was last changed.' }),

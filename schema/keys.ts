@@ -9,6 +9,7 @@ import { KeyBudgetWindowType, KeySettingsInput, KeyTypeType, settingsOf } from '
 import { nodesOf } from './base/node-loading.ts';
 import { plainUsd, usdOrNull } from './base/decimal.ts';
 import { readObject } from './base/json-inputs.ts';
+import { PERMISSION_OUTPUT } from './base/object-permission.ts';
 import { VirtualKeyType } from './base/refs.ts';
 import { redactedMetadata } from '../src/domain/settings/redaction.ts';
 
@@ -108,6 +109,12 @@ builder.node(VirtualKeyType, {
       description:
         'Client data: an object. The gateway reads some members, e.g. `tags` and `model_rpm_limit`. Secrets are redacted.',
       resolve: ({ metadata }) => redactedMetadata(metadata),
+    }),
+    objectPermission: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: PERMISSION_OUTPUT,
+      resolve: ({ settings }) => settings.objectPermission ?? null,
     }),
     blocked: t.exposeBoolean('blocked', { description: 'Whether the key is refused.' }),
     expiresAt: t.expose('expiresAt', {

@@ -5,6 +5,7 @@ import { builder, type InputFields } from './base/builder.ts';
 import { localId, localIds } from './base/global-id.ts';
 import { reloadOwnersAfter, DeletedOwnersType } from './base/owner-changes.ts';
 import { limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
+import { PERMISSION_INPUT, permissionOf } from './base/object-permission.ts';
 import { readObject } from './base/json-inputs.ts';
 import { OrganizationType } from './base/refs.ts';
 
@@ -16,6 +17,7 @@ const organizationFields = (t: InputFields) => ({
   }),
   metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
   limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+  objectPermission: t.field({ type: 'JSON', description: PERMISSION_INPUT }),
 });
 
 const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
@@ -48,11 +50,12 @@ const DeleteOrganizationsInput = builder.inputType('DeleteOrganizationsInput', {
 
 type Fields = Omit<typeof UpdateOrganizationInput.$inferInput, 'id' | 'limits'>;
 
-function patchOf({ alias, models, metadata }: Fields): OrganizationPatch {
+function patchOf({ alias, models, metadata, ...further }: Fields): OrganizationPatch {
   return {
     ...(alias === undefined || alias === null ? {} : { alias }),
     ...(models === undefined ? {} : { models: models ?? [] }),
     ...(metadata === undefined ? {} : { metadata: readObject(metadata, 'metadata') }),
+    ...permissionOf(further),
   };
 }
 

@@ -15,6 +15,7 @@ import type { Spender } from '../src/domain/admission/counters.ts';
 import { nullIfBlank } from '../src/domain/optional-text.ts';
 import type { OrganizationMember } from '../src/domain/organizations/organization.ts';
 import type { TeamMember } from '../src/domain/teams/member.ts';
+import { PERMISSION_OUTPUT } from './base/object-permission.ts';
 import { builder } from './base/builder.ts';
 import { RoleType } from './keys.ts';
 import { LIST_LENGTH } from './base/limits.ts';
@@ -112,6 +113,12 @@ builder.objectFields(TeamType, (t) => ({
     description: `Client data: an object. ${UNREADABLE}`,
     resolve: async ({ id }, _args, { scope }) => redactedMetadata((await findTeamRow(scope, id))?.metadata),
   }),
+  objectPermission: t.field({
+    type: 'JSON',
+    nullable: true,
+    description: `${PERMISSION_OUTPUT} ${UNREADABLE}`,
+    resolve: async ({ id }, _args, { scope }) => (await findTeamRow(scope, id))?.objectPermission,
+  }),
   limits: t.field({
     type: OwnerLimitsType,
     nullable: true,
@@ -192,6 +199,12 @@ builder.node(UserType, {
       description: 'Rate limits of all its keys, and budget of its keys without a team.',
       resolve: (user) => user,
     }),
+    objectPermission: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: PERMISSION_OUTPUT,
+      resolve: ({ objectPermission }) => objectPermission,
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the user was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the user was last changed.' }),
     teams: t.field({
@@ -234,6 +247,12 @@ builder.node(OrganizationType, {
       type: 'JSON',
       description: 'Client data: an object.',
       resolve: ({ metadata }) => redactedMetadata(metadata),
+    }),
+    objectPermission: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: PERMISSION_OUTPUT,
+      resolve: ({ objectPermission }) => objectPermission,
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the organization was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the organization was last changed.' }),

@@ -9,6 +9,7 @@ import { localId, localIds } from './base/global-id.ts';
 import { KeyBudgetWindowInput, windowsOf } from './base/key-settings.ts';
 import { reloadOwnersAfter, DeletedOwnersType } from './base/owner-changes.ts';
 import { increaseOf, limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
+import { PERMISSION_INPUT, permissionOf } from './base/object-permission.ts';
 import { readObject, readTexts } from './base/json-inputs.ts';
 import { MemberRoleType, TeamMemberType } from './owners.ts';
 import { TeamType } from './base/refs.ts';
@@ -34,6 +35,7 @@ const teamFields = (t: InputFields) => ({
     description: 'Public model names by the alias that its keys use: an object of texts.',
   }),
   limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+  objectPermission: t.field({ type: 'JSON', description: PERMISSION_INPUT }),
   budgetLimits: t.field({
     type: [KeyBudgetWindowInput],
     description: 'Budgets of windows in addition to the budget of `limits`. All apply. Null removes them.',
@@ -127,7 +129,16 @@ const ResetMemberSpendInput = builder.inputType('ResetMemberSpendInput', {
 
 type Fields = Omit<typeof UpdateTeamInput.$inferInput, 'id'>;
 
-function patchOf({ alias, organizationId, models, metadata, modelAliases, limits, budgetLimits }: Fields): TeamPatch {
+function patchOf({
+  alias,
+  organizationId,
+  models,
+  metadata,
+  modelAliases,
+  limits,
+  budgetLimits,
+  ...further
+}: Fields): TeamPatch {
   const windows = windowsOf(budgetLimits);
   return {
     ...limitsOf(limits),
@@ -137,6 +148,7 @@ function patchOf({ alias, organizationId, models, metadata, modelAliases, limits
     ...(models === undefined ? {} : { models: models ?? [] }),
     ...(metadata === undefined ? {} : { metadata: readObject(metadata, 'metadata') }),
     ...(modelAliases === undefined ? {} : { modelAliases: readTexts(modelAliases, 'modelAliases') }),
+    ...permissionOf(further),
   };
 }
 

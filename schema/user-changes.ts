@@ -6,6 +6,7 @@ import { localId, localIds } from './base/global-id.ts';
 import { reloadOwnersAfter, DeletedOwnersType } from './base/owner-changes.ts';
 import { RoleType } from './keys.ts';
 import { limitsOf, OwnerLimitsInput } from './base/owner-limits.ts';
+import { PERMISSION_INPUT, permissionOf } from './base/object-permission.ts';
 import { readObject } from './base/json-inputs.ts';
 import { UserType } from './base/refs.ts';
 
@@ -20,6 +21,7 @@ const userFields = (t: InputFields) => ({
     type: OwnerLimitsInput,
     description: 'Rate limits of all its keys, and budget of its keys without a team.',
   }),
+  objectPermission: t.field({ type: 'JSON', description: PERMISSION_INPUT }),
 });
 
 const CreateUserInput = builder.inputType('CreateUserInput', {
@@ -51,7 +53,7 @@ const DeleteUsersInput = builder.inputType('DeleteUsersInput', {
 
 type Fields = Omit<typeof UpdateUserInput.$inferInput, 'id'>;
 
-function patchOf({ alias, email, role, models, metadata, limits }: Fields): UserPatch {
+function patchOf({ alias, email, role, models, metadata, limits, ...further }: Fields): UserPatch {
   return {
     ...limitsOf(limits),
     ...(alias === undefined ? {} : { alias }),
@@ -59,6 +61,7 @@ function patchOf({ alias, email, role, models, metadata, limits }: Fields): User
     ...(role === undefined ? {} : { role }),
     ...(models === undefined ? {} : { models: models ?? [] }),
     ...(metadata === undefined ? {} : { metadata: readObject(metadata, 'metadata') }),
+    ...permissionOf(further),
   };
 }
 

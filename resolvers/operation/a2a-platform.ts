@@ -4,10 +4,11 @@ import type { Clock, Ids } from '../../src/domain/clock.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { Configuration } from '../../src/domain/settings/configuration.ts';
 import type { ForwardGateway } from '../../src/gateway/gateway.ts';
+import type { ObjectRightsPlatform } from './object-rights-platform.ts';
 import type { KeyPlatform } from './platform.ts';
 
 /** Agents that are called by the A2A protocol. */
-export interface A2aPlatform {
+export interface A2aPlatform extends ObjectRightsPlatform {
   readonly stores: Pick<KeyPlatform['stores'], 'spend'>;
   readonly a2aAgents: A2aAgents;
   readonly agentSessions: AgentSessions;

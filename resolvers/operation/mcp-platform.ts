@@ -1,10 +1,11 @@
 import type { Clock, Ids } from '../../src/domain/clock.ts';
 import type { McpServers } from '../../src/domain/mcp-servers/mcp-server.ts';
 import type { McpCalls } from '../../src/gateway/mcp/mcp-gateway.ts';
+import type { ObjectRightsPlatform } from './object-rights-platform.ts';
 import type { Stores } from './stores.ts';
 
 /** Tools of MCP servers. */
-export interface McpToolPlatform {
+export interface McpToolPlatform extends ObjectRightsPlatform {
   readonly stores: Pick<Stores, 'mcpToolsets'>;
   readonly mcpServers: Pick<McpServers, 'servers'>;
   readonly gateway: McpCalls;
@@ -13,7 +14,7 @@ export interface McpToolPlatform {
 }
 
 /** MCP servers and toolsets. */
-export interface McpServerPlatform {
+export interface McpServerPlatform extends ObjectRightsPlatform {
   readonly stores: Pick<Stores, 'mcpToolsets'>;
   readonly mcpServers: McpServers;
   /** Whether `/v1/mcp/registry.json` lists the public servers. */

@@ -8,6 +8,7 @@ import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { isAnyAdmin } from './access.ts';
 import { callerOf } from './operation.ts';
 import type { McpServerPlatform } from './mcp-platform.ts';
+import { permissionTerms } from './object-rights.ts';
 import type { Scope } from './scope.ts';
 
 /** How a caller sees MCP servers. */
@@ -26,7 +27,8 @@ export async function visibleServers(scope: Scope<McpServerPlatform>): Promise<r
   const reader = readerOf(caller);
   const all = mcpServers.list();
   if (reader === 'admin') return all.filter(isApproved).map((one) => shownServer(one, reader));
-  const rights = mcpRightsOf(caller, await stores.mcpToolsets.all(null));
+  const terms = await permissionTerms(scope, undefined);
+  const rights = mcpRightsOf(caller, await stores.mcpToolsets.all(null), terms);
   const usable = new Set(
     mcpServers
       .servers()
@@ -41,6 +43,6 @@ export async function visibleToolsets(scope: Scope<McpServerPlatform>): Promise<
   const caller = callerOf(scope);
   const all = await scope.platform.stores.mcpToolsets.all(null);
   if (isAnyAdmin(caller)) return all;
-  const rights = mcpRightsOf(caller, all);
+  const rights = mcpRightsOf(caller, all, await permissionTerms(scope, undefined));
   return all.filter((toolset) => rights.allowsToolset(toolset));
 }

@@ -1,6 +1,7 @@
 import { Forbidden, InvalidInput, NotFound } from '../../src/domain/errors.ts';
 import { isOffered, offeredTools, ownName } from '../../src/domain/mcp/offered-tools.ts';
 import type { McpRequest, McpToolCall, ResolvedMcpTarget } from '../../src/domain/mcp/mcp-request.ts';
+import { mcpLabels } from '../../src/domain/mcp/named-customer.ts';
 import { resolveTarget } from '../../src/domain/mcp/resolve-target.ts';
 import { type McpRights, mcpRightsOf, refusedParams } from '../../src/domain/mcp/rights.ts';
 import { isNamed, prefixOf, splitName } from '../../src/domain/mcp/tool-names.ts';
@@ -8,6 +9,7 @@ import type { McpServer } from '../../src/domain/mcp-servers/mcp-server.ts';
 import type { McpSender } from '../../src/gateway/mcp/mcp-gateway.ts';
 import { callerOf } from './operation.ts';
 import type { McpToolPlatform } from './mcp-platform.ts';
+import { permissionTerms } from './object-rights.ts';
 import type { Scope } from './scope.ts';
 
 /** Characters of a tool name that an error message repeats. */
@@ -32,7 +34,8 @@ interface ChosenTool {
 export async function targetFor(scope: Scope<McpToolPlatform>, request: McpRequest): Promise<Found> {
   const { stores, mcpServers, isInternalAddress } = scope.platform;
   const toolsets = await stores.mcpToolsets.all(null);
-  const rights = mcpRightsOf(callerOf(scope), toolsets);
+  const terms = await permissionTerms(scope, mcpLabels(request.clientHeaders));
+  const rights = mcpRightsOf(callerOf(scope), toolsets, terms);
   const resolved = resolveTarget(request.target, {
     servers: mcpServers.servers(),
     toolsets,

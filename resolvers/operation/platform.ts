@@ -37,6 +37,7 @@ import type {
 import type { KeyRing } from '../../src/gateway/keys/key-ring.ts';
 import type { CredentialRing } from '../../src/gateway/keys/credential-ring.ts';
 import type { PromptedPlatform } from './prompt-platform.ts';
+import type { StoreNamingPlatform } from './object-rights-platform.ts';
 import type { KeyStores, Stores } from './stores.ts';
 
 /*
@@ -217,7 +218,7 @@ export interface ObjectPlatform {
 }
 
 /** Responses, stored here or by an upstream. */
-export interface ResponsePlatform extends PromptedPlatform {
+export interface ResponsePlatform extends PromptedPlatform, StoreNamingPlatform {
   readonly stores: Pick<Stores, 'responses'>;
   readonly gateway: Gateway & ObjectGateway;
   readonly responses: {
@@ -232,7 +233,7 @@ export interface ResponsePlatform extends PromptedPlatform {
 }
 
 /** Paths whose calls are forwarded to an address. */
-export interface PassThroughPlatform {
+export interface PassThroughPlatform extends StoreNamingPlatform {
   readonly stores: Pick<Stores, 'teams'>;
   readonly passThrough: PassThroughEndpoints;
   /** Accounts of providers whose own APIs are served below a prefix. */

@@ -6,6 +6,7 @@ import { inputItemsOf, listedItems } from '../../src/domain/responses/items.ts';
 import type { ResponseItem, StoredResponse } from '../../src/domain/responses/stored-response.ts';
 import { isOwnResponseId, type UpstreamResponse, ownResponseId } from '../../src/domain/responses/response-ids.ts';
 import type { GatewayCall } from '../../src/gateway/gateway.ts';
+import { assertMayNameStores } from './named-stores.ts';
 import { callerOf } from './operation.ts';
 import { resolveReferences, noPrevious } from './response-context.ts';
 import type { ResponsePlatform } from './platform.ts';
@@ -51,8 +52,15 @@ export async function askWithItems(
     inputItemsOf(body).slice(inputItemsOf(resolved.request.body).length - items.length);
   const store = storeAnswer(scope, { id: answerIds.ownId, previousId, ownItemsOf });
   const followUp = isStored ? { ...answerIds, store } : answerIds;
+  await assertMayUseTools(scope, request);
   const call = await scope.platform.gateway.call(callerOf(scope), { ...resolved.request, followUp }, scope.signal);
   return { call, items: call.editedBody === undefined ? items : ownItemsOf(call.editedBody) };
+}
+
+/** Checks the rights to the vector stores of `file_search` tools. Throws Forbidden. */
+export async function assertMayUseTools(scope: Scope<ResponsePlatform>, { body, labels }: ModelRequest): Promise<void> {
+  const { tools } = body;
+  if (Array.isArray(tools) && tools.length > 0) await assertMayNameStores(scope, { path: '', body: { tools }, labels });
 }
 
 /** Ids of the answer for this caller. */

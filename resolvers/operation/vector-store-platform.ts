@@ -4,10 +4,11 @@ import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoin
 import type { ProviderAccounts } from '../../src/domain/pass-through/providers.ts';
 import type { VectorStores } from '../../src/domain/vector-stores/vector-store.ts';
 import type { ForwardGateway, Gateway } from '../../src/gateway/gateway.ts';
+import type { ObjectRightsPlatform } from './object-rights-platform.ts';
 import type { Stores } from './stores.ts';
 
 /** Registered vector stores, and calls to their providers. */
-export interface VectorStorePlatform {
+export interface VectorStorePlatform extends ObjectRightsPlatform {
   readonly stores: Pick<Stores, 'upstreamObjects'>;
   readonly vectorStores: VectorStores;
   /** Accounts of providers, for stores without an account of their own. */

@@ -10,6 +10,10 @@ export function readObject(value: unknown, name: string): JsonObject {
   ]);
 }
 
+/** A JSON argument that is an object, null or absent. Throws InvalidInput. */
+export const readObjectOrNull = (value: unknown, name: string): JsonObject | null =>
+  value === null || value === undefined ? null : readObject(value, name);
+
 /** A JSON argument that must be an object of texts; empty when absent. Throws InvalidInput. */
 export function readTexts(value: unknown, name: string): Readonly<Record<string, string>> {
   return Object.fromEntries(

@@ -2,6 +2,7 @@ import { InvalidInput } from '../../src/domain/errors.ts';
 import type { KeyPatch } from '../../src/domain/keys/key-change.ts';
 import { type KeyBudgetWindow, type SettingsPatch, type WantedWindow } from '../../src/domain/keys/key-settings.ts';
 import { builder } from './builder.ts';
+import { PERMISSION_INPUT, permissionOf } from './object-permission.ts';
 import { windowLimitFields } from './shared-fields.ts';
 
 export const KeyTypeType = builder.enumType('KeyType', {
@@ -53,6 +54,7 @@ export const KeySettingsInput = builder.inputType('KeySettingsInput', {
       type: 'JSON',
       description: 'Further rights: an object. Only the member `get_spend_routes` has an effect.',
     }),
+    objectPermission: t.field({ type: 'JSON', description: PERMISSION_INPUT }),
     rpmLimit: t.int({ description: 'Requests per minute; null is unlimited.' }),
     tpmLimit: t.int({ description: 'Tokens per minute; null is unlimited.' }),
     maxParallelRequests: t.int({ description: 'Maximum number of concurrent calls; null is unlimited.' }),
@@ -129,6 +131,7 @@ export function settingsOf(
     allowedRoutes,
     aliases: recordOf(input, 'aliases', isText),
     permissions: recordOf(input, 'permissions', isAny),
+    ...permissionOf(input),
     rpmLimit,
     tpmLimit,
     maxParallelRequests,

@@ -16,6 +16,7 @@ import { unparsedExchange } from '../wire/exchange.ts';
 import { withMembers } from '../wire/json/members.ts';
 import { signedHeaders } from './bedrock/sign.ts';
 import type { UsageReader } from './forwarded-readers.ts';
+import { credentialTexts, redactedBytes, redactedText } from './redacted-bytes.ts';
 import { createUsageReader } from './forwarded-usage.ts';
 
 /** Maximum number of redirects of one call. */
@@ -132,7 +133,8 @@ const asJsonTexts = (members: JsonObject): Readonly<Record<string, string>> =>
 
 function exchangeOf(request: Forwarded, answer: UpstreamAnswer, release: () => void): Exchange {
   const { status } = answer;
-  const headers = withoutCredentials(request, answer.headers);
+  const secrets = credentialTexts(request);
+  const headers = withoutCredentials(answer.headers, secrets);
   if (Number(headers['content-length'] ?? 0) > request.answerLimit) {
     answer.body.cancel();
     throw answerTooLarge(request);
@@ -140,8 +142,14 @@ function exchangeOf(request: Forwarded, answer: UpstreamAnswer, release: () => v
   const isError = status >= 400;
   const reader = isError ? null : createUsageReader(request, headers);
   const bytes = boundedBytes(request, answer.body, { reader, release });
+  if (isError) {
+    // Some upstreams repeat the key in the message of an error.
+    const redacted = redactedBytes(bytes, secrets);
+    const ofError = redacted === bytes ? headers : withoutLength(headers);
+    const failed = unparsedExchange({ status, headers: ofError }, redacted, undefined);
+    return { ...failed, outcome: () => ({ ...failed.outcome(), failure: statusFailure(status) }) };
+  }
   const plain = unparsedExchange({ status, headers }, bytes, undefined);
-  if (isError) return { ...plain, outcome: () => ({ ...plain.outcome(), failure: statusFailure(status) }) };
   return reader === null ? plain : { ...plain, streaming: true, outcome: () => reader.outcome() ?? plain.outcome() };
 }
 
@@ -152,17 +160,18 @@ const statusFailure = (status: number): NonNullable<Outcome['failure']> => ({
 
 /** Answer headers without the credentials of the request. Some upstreams repeat them. */
 function withoutCredentials(
-  { credentials }: Forwarded,
   headers: UpstreamAnswer['headers'],
+  secrets: readonly string[],
 ): Readonly<Record<string, string>> {
-  const secrets = Object.values(credentials)
-    .map((secret) => secret.reveal())
-    .filter((secret) => secret !== '');
   if (!Object.values(headers).some((value) => secrets.some((secret) => value.includes(secret)))) return headers;
-  const redacted = (value: string): string =>
-    secrets.reduce((text, secret) => text.replaceAll(secret, '<secret>'), value);
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, redacted(value)]));
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, redactedText(value, secrets)]));
 }
+
+/** Headers of a body whose length is not known. */
+const withoutLength = ({
+  'content-length': _length,
+  ...headers
+}: Readonly<Record<string, string>>): Readonly<Record<string, string>> => headers;
 
 /**
  * The body of an answer. Fails above the answer limit. Passes every forwarded chunk to the reader. Calls `release` when

@@ -19,6 +19,7 @@ import { callbackSealer } from '../runtime/credentials/text-sealer.ts';
 import { createRateLimiter } from '../domain/rate-limiter.ts';
 import type { ExportPacker } from '../domain/traces/packed.ts';
 import { createCallEstimates } from '../gateway/accounting/estimate-call.ts';
+import { createCustomerPermissions } from '../gateway/admission/customer-permissions.ts';
 import type { Connections } from '../http/connections.ts';
 import type { KeyOwner } from '../gateway/keys/key-ring.ts';
 import type { Stores } from '../persistence/stores.ts';
@@ -184,6 +185,7 @@ const callPlatform = (context: StartContext, { deployments, ...parts }: Platform
     a2aAgents: parts.a2aAgents,
     killSwitches: createKillSwitches(parts.http),
     agentSessions: createAgentSessions(),
+    customerPermissions: createCustomerPermissions(parts.labelBudgets),
     fileLimits: settings.fileLimits,
     decisions: {
       maxQuestions: settings.mostDecisionQuestions,

@@ -71,7 +71,8 @@ export const NO_MCP_SERVERS: McpServers = {
 };
 
 /** Agents of a server that has none. */
-export const NO_AGENTS: Pick<A2aPlatform, 'a2aAgents' | 'agentSessions' | 'killSwitches'> = {
+export const NO_AGENTS: Pick<A2aPlatform, 'a2aAgents' | 'agentSessions' | 'killSwitches' | 'customerPermissions'> = {
+  customerPermissions: { of: () => null },
   a2aAgents: {
     list: () => [],
     find: () => null,

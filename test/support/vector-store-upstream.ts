@@ -196,7 +196,7 @@ export async function startVectorStoreUpstream(): Promise<VectorStoreUpstream> {
       const results = documents.map((_one, index) => ({ index, relevance_score: index / 10 })).toReversed();
       return [200, { id: 'r', results: results.slice(0, Number(sent['top_n'])), meta: {} }];
     }
-    const messages = sent['messages'] as readonly Json[];
+    const messages = (sent['messages'] ?? []) as readonly Json[];
     if (JSON.stringify(messages).includes('FAIL_CHAT')) return failure(418, 'The model is a teapot.');
     const content = JSON.stringify(messages);
     const usage = { prompt_tokens: 5, completion_tokens: 5, total_tokens: 10 };

@@ -4,6 +4,7 @@ import type { Team } from '../../../src/domain/teams/team.ts';
 import { currentTeamWindow } from '../../../src/domain/teams/team-windows.ts';
 import { usdNumber } from '../../../src/domain/money.ts';
 import { renderWindow, isoOrNull, renderBudgetTable, renderLimits, usdOrNull } from './limits.ts';
+import { renderPermission } from './object-permission.ts';
 import { renderStored } from './keys.ts';
 import { redactedMetadata } from '../../../src/domain/settings/redaction.ts';
 
@@ -35,8 +36,7 @@ export const teamColumns = (team: Team) => ({
   policies: [],
   allow_team_guardrail_config: team.metadata['allow_team_guardrail_config'] === true,
   litellm_model_table: aliasTable(team),
-  object_permission: null,
-  object_permission_id: null,
+  ...renderPermission(team),
   updated_at: team.updatedAt.toISOString(),
   created_at: team.createdAt.toISOString(),
 });

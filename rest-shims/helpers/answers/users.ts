@@ -5,6 +5,7 @@ import type { Invitation } from '../../../src/domain/users/invitation.ts';
 import type { User } from '../../../src/domain/users/user.ts';
 import { renderGenerated, renderStored } from './keys.ts';
 import { isoOrNull, renderLimits, usdOrNull } from './limits.ts';
+import { renderPermission } from './object-permission.ts';
 import { teamColumns } from './teams.ts';
 import { redactedMetadata } from '../../../src/domain/settings/redaction.ts';
 
@@ -15,7 +16,7 @@ const userColumns = (user: User) => ({
   team_id: null,
   sso_user_id: user.ssoUserId,
   organization_id: null,
-  object_permission_id: null,
+  ...renderPermission(user),
   password_reset_required: null,
   last_breach_check_at: null,
   user_role: user.role,
@@ -29,7 +30,6 @@ const userColumns = (user: User) => ({
   model_max_budget: user.modelMaxBudget,
   created_at: user.createdAt.toISOString(),
   updated_at: user.updatedAt.toISOString(),
-  object_permission: null,
 });
 
 /** A user in a list. */
@@ -78,7 +78,7 @@ export function renderFlatUser({ user, teamIds, spend }: UserDetails) {
     updated_at: user.updatedAt.toISOString(),
     sso_user_id: user.ssoUserId,
     teams: teamIds,
-    object_permission: null,
+    object_permission: user.objectPermission,
     model_max_budget: user.modelMaxBudget,
     model_max_budget_usage: {},
   };

@@ -103,6 +103,7 @@ const FORBIDDEN_FIELDS: Readonly<Record<string, { readonly type: string; readonl
   team_model: { type: 'team_model_access_denied', param: 'model' },
   user_model: { type: 'user_model_access_denied', param: 'model' },
   key_vector_store: { type: 'key_vector_store_access_denied', param: null },
+  owner_vector_store: { type: 'owner_vector_store_access_denied', param: null },
   team_vector_store: { type: 'team_vector_store_access_denied', param: null },
   key_search_tool: { type: 'key_search_tool_access_denied', param: null },
   response_id: { type: 'permission_error', param: null },

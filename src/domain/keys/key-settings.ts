@@ -1,3 +1,5 @@
+import { type ObjectPermission, patchedPermission } from '../object-permissions/object-permission.ts';
+
 /** Purpose of a key. Decides its `allowedRoutes` at its creation. */
 export const KEY_TYPES = ['llm_api', 'management', 'read_only', 'default'] as const;
 type KeyType = (typeof KEY_TYPES)[number];
@@ -57,7 +59,7 @@ export interface KeySettings {
   readonly permissions?: Named<unknown>;
   readonly config?: Named<unknown>;
   readonly allowedCacheControls?: readonly string[];
-  readonly objectPermission?: Named<unknown>;
+  readonly objectPermission?: ObjectPermission;
   readonly routerSettings?: Named<unknown>;
   readonly agentId?: string;
   /** Requests a minute. */
@@ -93,9 +95,14 @@ export interface KeySettings {
 /** A change of settings: an absent member is unchanged, null removes it. */
 export type SettingsPatch = { readonly [Name in keyof KeySettings]?: KeySettings[Name] | null };
 
-/** Settings with a change applied. */
+/** Settings with a change applied. Members of an `objectPermission` are merged. Throws InvalidInput. */
 export function mergedSettings(before: KeySettings, patch: SettingsPatch): KeySettings {
-  const merged = Object.entries({ ...before, ...patch }).filter(([, value]) => value !== null && value !== undefined);
+  const { objectPermission: sent } = patch;
+  const permission =
+    sent === undefined ? {} : { objectPermission: patchedPermission(before.objectPermission, sent) ?? undefined };
+  const merged = Object.entries({ ...before, ...patch, ...permission }).filter(
+    ([, value]) => value !== null && value !== undefined,
+  );
   return Object.fromEntries(merged);
 }
 

@@ -75,7 +75,7 @@ function resolveToolset(name: string, directory: Directory): ResolvedMcpTarget {
   if (toolset === undefined) throw unknownName(name);
   if (!directory.rights.allowsToolset(toolset)) throw refusedNames([name]);
   const servers = directory.servers.filter(
-    (server) => isReachable(server, directory) && toolset.tools.some(({ serverId }) => isNamed(server, serverId)),
+    (server) => isUsable(server, directory) && toolset.tools.some(({ serverId }) => isNamed(server, serverId)),
   );
   return { kind: 'toolset', servers, toolset };
 }

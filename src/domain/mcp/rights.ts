@@ -1,15 +1,10 @@
 import type { Caller } from '../caller.ts';
-import { type JsonObject, isJsonObject } from '../json-object.ts';
+import type { JsonObject } from '../json-object.ts';
 import type { McpServer } from '../mcp-servers/mcp-server.ts';
+import { type PermissionTerms, permissionLayersOf, PLAIN_TERMS } from '../object-permissions/permission-layers.ts';
 import { admitsAnonymous, ANONYMOUS_MCP_CALLER } from './anonymous-caller.ts';
+import { ALL_TOOLS, type GrantLayer, grantLayer, NO_PERMISSION } from './grant-layer.ts';
 import type { McpToolsetView } from './mcp-request.ts';
-import { isNamed, prefixedName } from './tool-names.ts';
-
-/** Values of `mcp_servers` that are no server: none of them, and all of them. */
-const NO_SERVERS = 'no-mcp-servers';
-const ALL_SERVERS = 'all-proxy-mcpservers';
-/** Value of a list of tools that permits all of them. */
-const ALL_TOOLS = '*';
 
 /** MCP servers and tools that a caller may use. */
 export interface McpRights {
@@ -21,82 +16,66 @@ export interface McpRights {
   allowsToolset(toolset: McpToolsetView): boolean;
 }
 
-/** Grants of `object_permission`. An absent list is empty. */
-interface Grants {
-  readonly servers: readonly string[];
-  readonly groups: readonly string[];
-  readonly toolsets: readonly string[];
-  /** Tools without prefix by server. */
-  readonly tools: ReadonlyMap<string, readonly string[]>;
-  readonly blockedTools: readonly string[];
-}
+const NO_RIGHTS: McpRights = { allows: () => false, allowsTool: () => false, allowsToolset: () => false };
 
-const textsOf = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
-
-function grantsOf(permission: JsonObject): Grants {
-  const byServer = permission['mcp_tool_permissions'];
-  const tools = Object.entries(isJsonObject(byServer) ? byServer : {});
-  return {
-    servers: textsOf(permission['mcp_servers']),
-    groups: textsOf(permission['mcp_access_groups']),
-    toolsets: textsOf(permission['mcp_toolsets']),
-    tools: new Map(tools.map(([server, names]) => [server, textsOf(names)])),
-    blockedTools: textsOf(permission['blocked_tools']),
-  };
-}
-
-const isRestricting = ({ servers, groups, toolsets, tools }: Grants): boolean =>
-  servers.length > 0 || groups.length > 0 || toolsets.length > 0 || tools.size > 0;
+/** Rights of callers without a key, at servers that need none. */
+const ANONYMOUS_RIGHTS: McpRights = {
+  allows: admitsAnonymous,
+  allowsTool: admitsAnonymous,
+  allowsToolset: () => false,
+};
 
 const isAnyAdmin = ({ role }: Caller): boolean => role === 'proxy_admin' || role === 'proxy_admin_viewer';
 
 /**
- * Rights of a caller. Administrators may use every server, unless their key has grants. Other keys may use servers that
- * are open to all keys, those of their grants and those of their access groups. `toolsets` are all toolsets.
+ * Rights of a caller. `toolsets` are all toolsets.
+ *
+ * - A key with grants may use what its own and its team's permission grant. A key without grants has those of its team.
+ *   Without both, an administrator may use every server.
+ * - Servers that are open to all keys, and those of the key's access groups, are added.
+ * - The permissions of the customer, the user and the organization limit the result, if they have grants.
  */
-export function mcpRightsOf(caller: Caller, toolsets: readonly McpToolsetView[]): McpRights {
-  const grants = grantsOf(caller.key?.settings.objectPermission ?? {});
-  const hasAll = (isAnyAdmin(caller) && !isRestricting(grants)) || grants.servers.includes(ALL_SERVERS);
-  const hasNone = grants.servers.includes(NO_SERVERS);
+export function mcpRightsOf(
+  caller: Caller,
+  toolsets: readonly McpToolsetView[],
+  terms: PermissionTerms = PLAIN_TERMS,
+): McpRights {
+  if (caller === ANONYMOUS_MCP_CALLER) return ANONYMOUS_RIGHTS;
+  const layers = permissionLayersOf(caller, terms);
+  const layerOf = (permission: typeof layers.key): GrantLayer =>
+    permission === null ? NO_PERMISSION : grantLayer(permission, toolsets);
+  const key = layerOf(layers.key);
+  const team = layerOf(layers.team);
+  const customer = layerOf(layers.customer);
+  const ceilings = [customer, ...layers.owners.map(layerOf)];
+  const all = [key, team, ...ceilings];
+  const needsServers = terms.customer !== null && terms.customerNeedsServers && !customer.restricts;
+  if (needsServers || all.some(({ hasNone }) => hasNone)) return NO_RIGHTS;
+
+  const granting = [key, team].filter(({ restricts }) => restricts);
+  const limiting = ceilings.filter(({ restricts }) => restricts);
+  const inherits = isAnyAdmin(caller) || (team.restricts && !terms.keyNeedsServers);
+  const isGranting = key.restricts || inherits;
   const ofGroups = caller.key?.mcpServerIds ?? [];
-  const ownToolsets = toolsets.filter((toolset) => isGranted(grants, toolset));
-  const isIn = (server: McpServer, names: readonly string[]): boolean => names.some((name) => isNamed(server, name));
-
-  /** Whether the caller may use the server for tools that no toolset limits. */
-  function allowsWhole(server: McpServer): boolean {
-    if (caller === ANONYMOUS_MCP_CALLER) return admitsAnonymous(server);
-    return (
-      hasAll ||
-      server.allowsAllKeys ||
-      isIn(server, grants.servers) ||
-      isIn(server, [...grants.tools.keys()]) ||
-      ofGroups.includes(server.id) ||
-      server.accessGroups.some((group) => grants.groups.includes(group))
-    );
-  }
-
-  const inToolsets = (server: McpServer, matches: (toolName: string) => boolean): boolean =>
-    ownToolsets.some(({ tools }) => tools.some((one) => isNamed(server, one.serverId) && matches(one.toolName)));
+  const isAdded = (server: McpServer): boolean => server.allowsAllKeys || ofGroups.includes(server.id);
 
   return {
-    allows: (server) => !hasNone && (allowsWhole(server) || inToolsets(server, () => true)),
+    allows: (server) =>
+      (isAdded(server) || (isGranting && granting.every((layer) => layer.allows(server)))) &&
+      limiting.every((layer) => layer.allows(server)),
     allowsTool(server, tool) {
-      if (hasNone || isBlocked(grants, server, tool)) return false;
-      if (inToolsets(server, (name) => name === tool)) return true;
-      if (!allowsWhole(server)) return false;
-      const permitted = [...grants.tools].filter(([name]) => isNamed(server, name)).flatMap(([, tools]) => tools);
-      return permitted.length === 0 || permitted.includes(ALL_TOOLS) || permitted.includes(tool);
+      if (all.some((layer) => layer.isBlocked(server, tool))) return false;
+      const isGranted = isGranting && granting.every((layer) => layer.permits(server, tool));
+      if (!isGranted && !(isAdded(server) && granting.every((layer) => layer.listsTool(server, tool)))) return false;
+      return limiting.every((layer) => layer.permits(server, tool));
     },
-    allowsToolset: (toolset) => !hasNone && (hasAll || isGranted(grants, toolset)),
+    // A permission of servers alone limits the tools of a toolset, not the toolset.
+    allowsToolset: (toolset) =>
+      isGranting &&
+      (granting.length === 0 || granting.some((layer) => layer.allowsToolset(toolset) === true)) &&
+      [...granting, ...limiting].every((layer) => layer.allowsToolset(toolset) !== false),
   };
 }
-
-const isGranted = ({ toolsets }: Grants, { id, name }: McpToolsetView): boolean =>
-  toolsets.includes(id) || toolsets.includes(name);
-
-const isBlocked = ({ blockedTools }: Grants, server: McpServer, tool: string): boolean =>
-  blockedTools.includes(tool) || blockedTools.includes(prefixedName(server, tool));
 
 /** Whether a server offers a tool, by its name without prefix. A list of allowed tools wins over one of others. */
 export function offersTool({ allowedTools, disallowedTools }: McpServer, tool: string): boolean {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json-object.ts';
 import { mergedMetadata } from '../keys/key-settings.ts';
 import { assertStorable } from '../budgets/limits.ts';
+import { type ObjectPermission, patchedPermission } from '../object-permissions/object-permission.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
 /** A group of teams with a budget. */
@@ -11,6 +12,8 @@ export interface Organization extends Stamps {
   /** Models that its keys may call, and that its teams may list; empty is every model. */
   readonly models: readonly string[];
   readonly metadata: JsonObject;
+  /** Limits the rights of its keys over MCP servers, agents and vector stores; null for none. */
+  readonly objectPermission: ObjectPermission | null;
 }
 
 export interface OrganizationPatch {
@@ -20,6 +23,8 @@ export interface OrganizationPatch {
   readonly metadata?: JsonObject;
   /** Members to set in the metadata; a null removes the member. */
   readonly metadataMembers?: JsonObject;
+  /** Members to set, see `patchedPermission`. */
+  readonly objectPermission?: ObjectPermission | null;
 }
 
 /** Filter of a list of organizations. All conditions that are not null must match. */
@@ -61,13 +66,14 @@ export function newOrganization(
 ): Organization {
   const { id, alias, budgetId } = about;
   assertStorable({ organization_alias: alias });
-  return patchedOrganization({ id, alias, budgetId, models: [], metadata: {}, ...newStamps(about) }, patch, about);
+  const empty = { models: [], metadata: {}, objectPermission: null };
+  return patchedOrganization({ id, alias, budgetId, ...empty, ...newStamps(about) }, patch, about);
 }
 
 /** An organization with a patch applied. Throws InvalidInput. */
 export function patchedOrganization(
   organization: Organization,
-  { alias, budgetId, models, metadata, metadataMembers }: OrganizationPatch,
+  { alias, budgetId, models, metadata, metadataMembers, objectPermission }: OrganizationPatch,
   { now, by }: Authored,
 ): Organization {
   assertStorable({ organization_id: organization.id, organization_alias: alias });
@@ -80,6 +86,9 @@ export function patchedOrganization(
     ...(metadataMembers === undefined
       ? {}
       : { metadata: mergedMetadata(metadata ?? organization.metadata, metadataMembers) }),
+    ...(objectPermission === undefined
+      ? {}
+      : { objectPermission: patchedPermission(organization.objectPermission, objectPermission) }),
     updatedAt: now,
     updatedBy: by,
   };

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json-object.ts';
 import type { CountedLimits, Limits } from '../budgets/limits.ts';
+import type { ObjectPermission } from '../object-permissions/object-permission.ts';
 import type { Role } from '../role.ts';
 import type { Usd } from '../money.ts';
 import type { MemberRole } from '../teams/member.ts';
@@ -15,6 +16,8 @@ interface UserRights {
   readonly limits: Limits;
   /** Budgets of single models; absent for none. */
   readonly modelMaxBudget?: JsonObject;
+  /** Absent for none. */
+  readonly objectPermission?: ObjectPermission;
   /** Time of its creation. Budgets of models do not count the calls of an earlier user with its id. */
   readonly createdAt: Date;
   /** Its total spend at the start of its budget window. */
@@ -40,6 +43,8 @@ interface TeamRights {
   /** Settings of the router for its calls; absent for none. */
   readonly routerSettings?: JsonObject;
   readonly limits: Limits;
+  /** Absent for none. */
+  readonly objectPermission?: ObjectPermission;
   /** Time of its creation. Budgets of models do not count the calls of an earlier team with its id. */
   readonly createdAt: Date;
   /** Its total spend at the start of its budget window. */
@@ -66,6 +71,8 @@ interface OrganizationRights {
   readonly models: readonly string[];
   /** Contains the limits of single models; absent for none. */
   readonly metadata?: JsonObject;
+  /** Absent for none. */
+  readonly objectPermission?: ObjectPermission;
   /** Null when its budget does not exist. */
   readonly limits: CountedLimits | null;
 }

@@ -13,6 +13,8 @@ export const SWITCHES = [
   'disable_model_add_for_internal_users',
   'disable_team_admin_delete_team_user',
   'require_auth_for_public_ai_hub',
+  'require_end_user_mcp_access_defined',
+  'require_key_mcp_access_defined',
 ] as const;
 
 /** Whether a value of a switch is on. In the file it may be a text, from an environment variable. */

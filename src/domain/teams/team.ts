@@ -3,6 +3,7 @@ import { assertStorable, type Limits, type LimitsPatch, NO_LIMITS, withLimits } 
 import { mergedMetadata, type WantedWindow } from '../keys/key-settings.ts';
 import { assertOwnRouterSettings } from '../keys/router-settings.ts';
 import type { Usd } from '../money.ts';
+import { type ObjectPermission, patchedPermission } from '../object-permissions/object-permission.ts';
 import { nullIfBlank } from '../optional-text.ts';
 import { withKeptSecrets } from '../settings/redaction.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
@@ -26,6 +27,8 @@ export interface Team extends Limits, Stamps {
   /** Budget of members without their own; null for none. */
   readonly memberBudgetId: string | null;
   readonly routerSettings: JsonObject;
+  /** Rights of its keys over MCP servers, agents and vector stores; null for none. */
+  readonly objectPermission: ObjectPermission | null;
   /** Further budgets, each with its own window. All apply, besides the budget of the team. Null for none. */
   readonly budgetLimits: readonly TeamWindow[] | null;
   /**
@@ -48,6 +51,8 @@ export interface TeamPatch extends LimitsPatch {
   readonly memberPermissions?: readonly string[];
   readonly memberBudgetId?: string | null;
   readonly routerSettings?: JsonObject;
+  /** Members to set, see `patchedPermission`. */
+  readonly objectPermission?: ObjectPermission | null;
   /** Null removes all. */
   readonly budgetLimits?: readonly WantedWindow[] | null;
 }
@@ -84,6 +89,7 @@ export const newTeam = (patch: TeamPatch, about: Authored & { readonly id: strin
       memberPermissions: [],
       memberBudgetId: null,
       routerSettings: {},
+      objectPermission: null,
       budgetLimits: null,
       spentBefore: null,
       ...NO_LIMITS,
@@ -117,6 +123,9 @@ export function patchedTeam(team: Team, patch: TeamPatch, { now, by }: Authored)
       ? {}
       : { budgetLimits: teamWindowsOf(patch.budgetLimits, team.budgetLimits, now) }),
     ...(patch.routerSettings === undefined ? {} : { routerSettings: patch.routerSettings }),
+    ...(patch.objectPermission === undefined
+      ? {}
+      : { objectPermission: patchedPermission(team.objectPermission, patch.objectPermission) }),
     updatedAt: now,
     updatedBy: by,
   };

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json-object.ts';
 import { assertStorable, type Limits, type LimitsPatch, NO_LIMITS, withLimits } from '../budgets/limits.ts';
 import type { Usd } from '../money.ts';
+import { type ObjectPermission, patchedPermission } from '../object-permissions/object-permission.ts';
 import { nullIfBlank } from '../optional-text.ts';
 import type { Role } from '../role.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
@@ -26,6 +27,8 @@ export interface User extends Limits, Stamps {
   readonly modelMaxBudget: JsonObject;
   readonly allowedCacheControls: readonly string[];
   readonly ssoUserId: string | null;
+  /** Limits the rights of its keys over MCP servers, agents and vector stores; null for none. */
+  readonly objectPermission: ObjectPermission | null;
   /**
    * Total spend of its keys at the start of its budget window. In the first window it is what an earlier owner with its
    * id left. Null for zero.
@@ -43,6 +46,8 @@ export interface UserPatch extends LimitsPatch {
   readonly modelMaxBudget?: JsonObject | null;
   readonly allowedCacheControls?: readonly string[];
   readonly ssoUserId?: string | null;
+  /** Members to set, see `patchedPermission`. */
+  readonly objectPermission?: ObjectPermission | null;
 }
 
 /** Filter of a list of users. All conditions that are neither null nor absent must match. */
@@ -92,6 +97,7 @@ export const newUser = (patch: UserPatch, about: Authored & { readonly id: strin
       modelMaxBudget: {},
       allowedCacheControls: [],
       ssoUserId: null,
+      objectPermission: null,
       spentBefore: null,
       ...NO_LIMITS,
       ...newStamps(about),
@@ -115,6 +121,9 @@ export function patchedUser(user: User, patch: UserPatch, { now, by }: Authored)
     ...(modelMaxBudget === undefined ? {} : { modelMaxBudget: modelMaxBudget ?? {} }),
     ...(allowedCacheControls === undefined ? {} : { allowedCacheControls }),
     ...(ssoUserId === undefined ? {} : { ssoUserId: nullIfBlank(ssoUserId) }),
+    ...(patch.objectPermission === undefined
+      ? {}
+      : { objectPermission: patchedPermission(user.objectPermission, patch.objectPermission) }),
     updatedAt: now,
     updatedBy: by,
   };

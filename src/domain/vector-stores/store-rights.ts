@@ -1,41 +1,93 @@
 import type { Caller } from '../caller.ts';
 import { Forbidden, NotFound } from '../errors.ts';
+import { namesIn, type ObjectPermission } from '../object-permissions/object-permission.ts';
+import {
+  allLayers,
+  type PermissionTerms,
+  permissionLayersOf,
+  PLAIN_TERMS,
+} from '../object-permissions/permission-layers.ts';
 import { nullIfBlank } from '../optional-text.ts';
 import type { VectorStore } from './vector-store.ts';
 
 export const unknownStore = (id: string): NotFound =>
   new NotFound('vector store', id, `Vector store with ID ${id} not found`);
 
-/** Ids of stores in `object_permission.vector_stores` of the caller's key; null when the key has no such list. */
-function allowedStoresOf({ key }: Caller): readonly string[] | null {
-  const listed = key?.settings.objectPermission?.['vector_stores'];
-  if (!Array.isArray(listed) || listed.length === 0) return null;
-  return listed.filter((id): id is string => typeof id === 'string');
+/**
+ * Whose list does not contain a store; null where all lists contain it. The lists are those of the key, its owners and
+ * the customer of the call. A list that is absent or empty contains every store.
+ */
+function listWithout(caller: Caller, id: string, terms: PermissionTerms): 'key' | 'team' | 'owner' | null {
+  const { key, team, ...others } = permissionLayersOf(caller, terms);
+  const refuses = (permission: ObjectPermission | null): boolean =>
+    permission !== null && namesIn(permission, 'vector_stores')?.includes(id) === false;
+  if (refuses(key)) return 'key';
+  if (refuses(team)) return 'team';
+  return allLayers({ key: null, team: null, ...others }).some(refuses) ? 'owner' : null;
 }
 
 const seesAll = ({ role }: Caller): boolean => role === 'proxy_admin' || role === 'proxy_admin_viewer';
 
 /**
  * Checks access to a store that a caller names. `store` is its registration, null without one. Throws Forbidden for a
- * store that the list of the key does not contain, or that belongs to another team. Throws NotFound for a store without
- * registration, unless the caller is a proxy administrator: callers share the account of the provider.
+ * store that a list of the key or its owners does not contain, or that belongs to another team. Throws NotFound for a
+ * store without registration, unless the caller is a proxy administrator: callers share the account of the provider.
  */
-export function assertMayUseStore(caller: Caller, id: string, store: VectorStore | null): void {
-  const allowed = allowedStoresOf(caller);
-  if (allowed !== null && !allowed.includes(id))
-    throw new Forbidden(`The key is not allowed to access the vector store ${id}.`, 'key_vector_store');
+export function assertMayUseStore(
+  caller: Caller,
+  id: string,
+  store: VectorStore | null,
+  terms: PermissionTerms = PLAIN_TERMS,
+): void {
+  assertListed(caller, id, terms);
   if (seesAll(caller)) return;
   if (store === null) throw unknownStore(id);
   if (store.teamId !== null && store.teamId !== nullIfBlank(caller.teamId))
     throw new Forbidden(`The team of the key is not allowed to access the vector store ${id}.`, 'team_vector_store');
 }
 
+/** Throws Forbidden for a store that a list does not contain. */
+function assertListed(caller: Caller, id: string, terms: PermissionTerms): void {
+  const refusing = listWithout(caller, id, terms);
+  if (refusing === 'key')
+    throw new Forbidden(`The key is not allowed to access the vector store ${id}.`, 'key_vector_store');
+  if (refusing === 'team')
+    throw new Forbidden(`The team of the key is not allowed to access the vector store ${id}.`, 'team_vector_store');
+  if (refusing === 'owner')
+    throw new Forbidden(
+      `The user, organization or customer of the call is not allowed to access the vector store ${id}.`,
+      'owner_vector_store',
+    );
+}
+
+/** Whether a list of the key, its owners or the customer names stores, so that it refuses all others. */
+export const hasStoreLists = (caller: Caller, terms: PermissionTerms): boolean =>
+  allLayers(permissionLayersOf(caller, terms)).some((permission) => namesIn(permission, 'vector_stores') !== null);
+
+/**
+ * Checks access to a store that a request for another API names. Unlike `assertMayUseStore`, it admits stores without
+ * registration: the provider's account decides about them. Throws Forbidden.
+ */
+export function assertMayNameStore(
+  caller: Caller,
+  id: string,
+  { store, terms }: { readonly store: VectorStore | null; readonly terms: PermissionTerms },
+): void {
+  if (store !== null) assertMayUseStore(caller, id, store, terms);
+  else assertListed(caller, id, terms);
+}
+
 /**
  * Checks the right to change or delete a store at its provider. Proxy administrators may change all, keys those of
  * their team, and users those that they registered. Throws Forbidden, and what `assertMayUseStore` throws.
  */
-export function assertMayChangeStore(caller: Caller, id: string, store: VectorStore | null): void {
-  assertMayUseStore(caller, id, store);
+export function assertMayChangeStore(
+  caller: Caller,
+  id: string,
+  store: VectorStore | null,
+  terms: PermissionTerms = PLAIN_TERMS,
+): void {
+  assertMayUseStore(caller, id, store, terms);
   if (caller.role === 'proxy_admin') return;
   const userId = nullIfBlank(caller.userId);
   if (store !== null && (store.teamId !== null || (userId !== null && store.userId === userId))) return;
@@ -50,7 +102,6 @@ export function assertMayChangeStore(caller: Caller, id: string, store: VectorSt
  * team can be used by its id only.
  */
 export const isListedFor = (caller: Caller, { id, teamId }: VectorStore): boolean => {
-  const allowed = allowedStoresOf(caller);
-  if (allowed !== null && !allowed.includes(id)) return false;
+  if (listWithout(caller, id, PLAIN_TERMS) !== null) return false;
   return seesAll(caller) || (teamId !== null && teamId === nullIfBlank(caller.teamId));
 };

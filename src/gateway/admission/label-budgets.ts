@@ -5,10 +5,11 @@ import { NO_LIMITS, type OwnerLimits } from '../../domain/budgets/limits.ts';
 import { type CallLabels, END_USER } from '../../domain/calls/call-labels.ts';
 import { ownTags } from '../../domain/calls/spend-labels.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { CustomerStore, Region } from '../../domain/customers/customer.ts';
+import type { Customer, CustomerStore, Region } from '../../domain/customers/customer.ts';
 import { Forbidden } from '../../domain/errors.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
+import type { ObjectPermission } from '../../domain/object-permissions/object-permission.ts';
 import { nullIfBlank } from '../../domain/optional-text.ts';
 import { truncateLabel } from '../../domain/spend/label.ts';
 import type { TagStore } from '../../domain/tags/tag.ts';
@@ -28,6 +29,8 @@ export interface LabelBudget {
   readonly limits: OwnerLimits;
   /** Region in which calls of an end user are processed; absent for any. */
   readonly customerRegion?: { readonly region: Region; readonly defaultModel: string | null };
+  /** Rights of an end user over MCP servers, agents and vector stores; absent for none. */
+  readonly objectPermission?: ObjectPermission;
   /** Maximum tokens of batches per day; absent for no limit. */
   readonly tpdLimit?: number | null;
   /** Budgets of an end user for single models; absent for none. */
@@ -95,7 +98,7 @@ interface NamedLabel {
 /** A cached label. */
 interface Entry {
   readonly readMs: number;
-  /** Null for a label that has neither a budget nor a block nor a region. */
+  /** Null for a label that has neither a budget nor a block nor a region nor rights. */
   readonly found: LabelBudget | null;
 }
 
@@ -103,22 +106,32 @@ interface Entry {
 interface LabelRow {
   readonly budgetId: string | null;
   readonly blocked: boolean;
-  readonly customerRegion: LabelBudget['customerRegion'];
+  /** Members of the budget that only some customers have. */
+  readonly further: Pick<LabelBudget, 'customerRegion' | 'objectPermission'>;
 }
 
-const NO_ROW: LabelRow = { budgetId: null, blocked: false, customerRegion: undefined };
+const NO_ROW: LabelRow = { budgetId: null, blocked: false, further: {} };
 
-/** The budget row that a label refers to, and the block and the region of an end user. */
-interface LabelLimits extends Pick<LabelRow, 'blocked' | 'customerRegion'> {
+/** The budget row that a label refers to, and the block, the region and the rights of an end user. */
+interface LabelLimits extends Pick<LabelRow, 'blocked' | 'further'> {
   readonly row: Budget | null;
 }
 
-/** An end user without a budget, who is blocked or bound to a region. */
-const withoutBudget = ({ scope, id }: NamedLabel, { blocked, customerRegion }: LabelLimits): LabelBudget => ({
+function furtherOf(customer: Customer | undefined): LabelRow['further'] {
+  if (customer === undefined) return {};
+  const { allowedModelRegion: region, defaultModel, objectPermission } = customer;
+  return {
+    ...(region === null ? {} : { customerRegion: { region, defaultModel } }),
+    ...(objectPermission === null ? {} : { objectPermission }),
+  };
+}
+
+/** An end user without a budget, who is blocked, bound to a region or has rights. */
+const withoutBudget = ({ scope, id }: NamedLabel, { blocked, further }: LabelLimits): LabelBudget => ({
   scope,
   id,
   blocked,
-  ...(customerRegion === undefined ? {} : { customerRegion }),
+  ...further,
   budget: null,
   soft: null,
   limits: NO_LIMITS,
@@ -167,8 +180,8 @@ export function createLabelBudgets(
   }
 
   async function entryOf(label: NamedLabel, labelLimits: LabelLimits, readMs: number): Promise<Entry> {
-    const { row, blocked, customerRegion } = labelLimits;
-    const isRestricted = blocked || customerRegion !== undefined;
+    const { row, blocked, further } = labelLimits;
+    const isRestricted = blocked || Object.keys(further).length > 0;
     if (row === null) return { readMs, found: isRestricted ? withoutBudget(label, labelLimits) : null };
     const { scope, id } = label;
     const limits = await counted.of({ kind: scope, id }, row);
@@ -184,7 +197,7 @@ export function createLabelBudgets(
         limits: { rpmLimit, tpmLimit, maxParallelRequests },
         spentBefore: limits.spentBefore ?? ZERO_USD,
         window: windowIn(limits),
-        ...(customerRegion === undefined ? {} : { customerRegion }),
+        ...further,
         ...(row.tpdLimit === null ? {} : { tpdLimit: row.tpdLimit }),
         ...(row.modelMaxBudget === null ? {} : { modelMaxBudget: row.modelMaxBudget }),
       },
@@ -205,9 +218,8 @@ export function createLabelBudgets(
       namedLabels.map((label) => {
         const ownBudgetId = rows[label.scope].find(({ id }) => id === label.id)?.budgetId ?? null;
         const customer = label.scope === 'end_user' ? byId.get(label.id) : undefined;
-        const { blocked = false, allowedModelRegion: region = null, defaultModel = null } = customer ?? {};
-        const customerRegion = region === null ? undefined : { region, defaultModel };
-        return [label, { budgetId: ownBudgetId ?? label.defaultBudgetId, blocked, customerRegion }];
+        const budgetId = ownBudgetId ?? label.defaultBudgetId;
+        return [label, { budgetId, blocked: customer?.blocked ?? false, further: furtherOf(customer) }];
       }),
     );
   }
@@ -222,8 +234,8 @@ export function createLabelBudgets(
     const read = new Map(
       await Promise.all(
         namedLabels.map(async (label) => {
-          const { budgetId, blocked, customerRegion } = rows.get(label) ?? NO_ROW;
-          const labelLimits = { row: byId.get(budgetId ?? '') ?? null, blocked, customerRegion };
+          const { budgetId, blocked, further } = rows.get(label) ?? NO_ROW;
+          const labelLimits = { row: byId.get(budgetId ?? '') ?? null, blocked, further };
           return [cacheKeyOf(label), await entryOf(label, labelLimits, readMs)] as const;
         }),
       ),

@@ -83,6 +83,10 @@ function greaterSpend(one: Usd | null, other: Usd | null): Usd | null {
   return other !== null && other > one ? other : one;
 }
 
+/** The permission of an owner, as a member to spread; no member without one. */
+const permissionOf = ({ objectPermission }: Pick<Team, 'objectPermission'>) =>
+  objectPermission === null ? {} : { objectPermission };
+
 type Grants = ReturnType<typeof modelGrantsOf>;
 
 async function ownersOf(
@@ -122,6 +126,7 @@ async function ownersOf(
       models: user.models,
       limits: limitsOf(user),
       ...(Object.keys(user.modelMaxBudget).length === 0 ? {} : { modelMaxBudget: user.modelMaxBudget }),
+      ...permissionOf(user),
       createdAt: user.createdAt,
       spentBefore: user.spentBefore ?? ZERO_USD,
     },
@@ -134,6 +139,7 @@ async function ownersOf(
       metadata: team.metadata,
       ...(Object.keys(team.routerSettings).length === 0 ? {} : { routerSettings: team.routerSettings }),
       limits: limitsOf(team),
+      ...permissionOf(team),
       createdAt: team.createdAt,
       spentBefore: team.spentBefore ?? ZERO_USD,
       ...(windows.length === 0 ? {} : { windows }),
@@ -151,6 +157,7 @@ async function ownersOf(
       id: organization.id,
       models: organization.models,
       metadata: organization.metadata,
+      ...permissionOf(organization),
       limits: organizationLimits,
     },
   };

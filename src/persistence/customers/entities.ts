@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { Region } from '../../domain/customers/customer.ts';
-import { stampColumns } from '../column-types/shared-columns.ts';
+import { objectColumn, stampColumns } from '../column-types/shared-columns.ts';
 
 /** A customer changes over time: a managed entity. */
 export const CustomerEntity = defineEntity({
@@ -13,6 +13,7 @@ export const CustomerEntity = defineEntity({
     allowedModelRegion: p.text().$type<Region>().nullable(),
     defaultModel: p.text().nullable(),
     budgetId: p.text().nullable(),
+    objectPermission: objectColumn().nullable(),
     ...stampColumns(),
   },
   indexes: [{ properties: ['createdAt', 'id'] }],

@@ -12,6 +12,7 @@ export const OrganizationEntity = defineEntity({
     budgetId: p.text(),
     models: textsColumn(),
     metadata: objectColumn(),
+    objectPermission: objectColumn().nullable(),
     ...stampColumns(),
   },
   indexes: [{ properties: ['createdAt', 'id'] }],

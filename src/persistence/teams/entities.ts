@@ -19,6 +19,7 @@ export const TeamEntity = defineEntity({
     memberPermissions: textsColumn(),
     memberBudgetId: p.text().nullable(),
     routerSettings: objectColumn(),
+    objectPermission: objectColumn().nullable(),
     budgetLimits: p.json().columnType('json').$type<readonly TeamWindow[]>().nullable(),
     /** Total spend of the team's keys at the start of its budget window, see `startedOwner`. Null for zero. */
     spentBefore: p.type(UsdTextType).nullable(),

@@ -18,6 +18,7 @@ export const UserEntity = defineEntity({
     modelMaxBudget: objectColumn(),
     allowedCacheControls: textsColumn(),
     ssoUserId: p.text().nullable(),
+    objectPermission: objectColumn().nullable(),
     /** Total spend of the user's keys at the start of its budget window, see `startedOwner`. Null for zero. */
     spentBefore: p.type(UsdTextType).nullable(),
     ...limitColumns(),

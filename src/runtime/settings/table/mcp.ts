@@ -37,4 +37,16 @@ export const MCP_SETTINGS = {
     file: 'general_settings.enable_mcp_registry',
     description: 'Lists the public MCP servers at `/v1/mcp/registry.json`, without a key.',
   }),
+  keysNeedMcpServers: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.require_key_mcp_access_defined',
+    description: 'Keys without MCP servers of their own have none. They do not inherit those of their team.',
+  }),
+  customersNeedMcpServers: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.require_end_user_mcp_access_defined',
+    description: 'Calls that name a customer without MCP servers of its own have none.',
+  }),
 } as const;

@@ -1,0 +1,35 @@
+import type { CallLabels } from '../../src/domain/calls/call-labels.ts';
+import type { JsonObject } from '../../src/domain/json-object.ts';
+import { segmentsOf, storesInBody, storesInPath } from '../../src/domain/vector-stores/named-stores.ts';
+import { assertMayNameStore, hasStoreLists } from '../../src/domain/vector-stores/store-rights.ts';
+import { permissionTerms } from './object-rights.ts';
+import type { StoreNamingPlatform } from './object-rights-platform.ts';
+import { callerOf } from './operation.ts';
+import type { Scope } from './scope.ts';
+
+/** A request for an API of a provider, which may name vector stores. */
+interface NamingRequest {
+  /** Path at the provider; empty for a path that names no store. */
+  readonly path: string;
+  readonly body: JsonObject;
+  readonly labels: CallLabels | undefined;
+}
+
+/**
+ * Checks the rights to the vector stores that a request names. All callers share the account of the provider, so that
+ * the request must not pass over the rights to registered stores. Throws Forbidden.
+ */
+export async function assertMayNameStores(
+  scope: Scope<StoreNamingPlatform>,
+  { path, body, labels }: NamingRequest,
+): Promise<void> {
+  const caller = callerOf(scope);
+  const stores = scope.platform.vectorStores.list();
+  const terms = await permissionTerms(scope, labels);
+  if (stores.length === 0 && !hasStoreLists(caller, terms)) return;
+  const byId = new Map(stores.map((store) => [store.id, store]));
+  const named = new Set([...storesInBody(body), ...storesInPath(path)]);
+  // A path may name a registered store in another way.
+  for (const segment of segmentsOf(path)) if (byId.has(segment)) named.add(segment);
+  for (const id of named) assertMayNameStore(caller, id, { store: byId.get(id) ?? null, terms });
+}

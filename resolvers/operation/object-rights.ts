@@ -1,0 +1,29 @@
+import { type CallLabels, callLabels, END_USER } from '../../src/domain/calls/call-labels.ts';
+import { type PermissionTerms, PLAIN_TERMS } from '../../src/domain/object-permissions/permission-layers.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
+import { isSwitchedOn } from '../../src/domain/settings/switches.ts';
+import type { ObjectRightsPlatform } from './object-rights-platform.ts';
+import type { Scope } from './scope.ts';
+
+/** The id of a customer, as spend is counted for it. */
+const customerLabel = (endUser: string): string =>
+  callLabels({ session: null, endUser, tags: [], metadata: {} })?.[END_USER] ?? endUser;
+
+/**
+ * Terms of the rights of a call with these labels. Throws what the store throws when the rights of its customer cannot
+ * be read.
+ */
+export async function permissionTerms(
+  { platform, caller }: Scope<ObjectRightsPlatform>,
+  labels: CallLabels | undefined,
+): Promise<PermissionTerms> {
+  const { customerPermissions, configuration } = platform;
+  // A request cannot name another customer than that of its signed token.
+  const endUser = nullIfBlank(caller?.key?.token?.endUserId ?? labels?.[END_USER] ?? null);
+  const id = endUser === null ? null : customerLabel(endUser);
+  const customer = id === null ? null : { id, permission: await customerPermissions.of(id) };
+  const keyNeedsServers = isSwitchedOn(configuration, 'require_key_mcp_access_defined');
+  const customerNeedsServers = isSwitchedOn(configuration, 'require_end_user_mcp_access_defined');
+  if (customer === null && !keyNeedsServers) return PLAIN_TERMS;
+  return { customer, keyNeedsServers, customerNeedsServers };
+}

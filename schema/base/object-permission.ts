@@ -1,0 +1,16 @@
+import type { ObjectPermission } from '../../src/domain/object-permissions/object-permission.ts';
+import { readObjectOrNull } from './json-inputs.ts';
+
+export const PERMISSION_INPUT =
+  'Rights over MCP servers, agents and vector stores: an object with members such as `mcp_servers`, `agents` and `vector_stores`. A member replaces the stored one, and null removes it. Null removes all.';
+
+export const PERMISSION_OUTPUT =
+  'Rights over MCP servers, agents and vector stores: an object with members such as `mcp_servers`, `agents` and `vector_stores`. Null when none is set.';
+
+/** The permission of an input, as a member of a patch. Throws InvalidInput. */
+export const permissionOf = ({
+  objectPermission,
+}: {
+  readonly objectPermission?: unknown;
+}): { readonly objectPermission?: ObjectPermission | null } =>
+  objectPermission === undefined ? {} : { objectPermission: readObjectOrNull(objectPermission, 'objectPermission') };

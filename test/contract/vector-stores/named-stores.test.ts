@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Json, type StoreServer, startStoreServer } from './store-server.ts';
+
+let server: StoreServer;
+let store: string;
+/** A key of the team that owns the store, one without a team, and one whose list has only another store. */
+let member: string;
+let stranger: string;
+let limited: string;
+
+beforeAll(async () => {
+  server = await startStoreServer();
+  member = await server.newKey({ team_id: await server.newTeam('owners') });
+  stranger = await server.newKey();
+  limited = await server.newKey({ team_id: 'owners', object_permission: { vector_stores: ['vs_other'] } });
+  store = await server.newStore(member);
+});
+afterAll(() => server.stop());
+
+const search = (id: string) => ({ type: 'file_search', vector_store_ids: [id] });
+
+/** Requests that name a store, by the path below the gateway and the body. */
+const REQUESTS: readonly (readonly [title: string, method: string, path: string, body: (id: string) => Json])[] = [
+  ['a tool of a response', 'POST', '/v1/responses', (id) => ({ model: 'assistant', input: 'x', tools: [search(id)] })],
+  ['a forwarded response', 'POST', '/openai/v1/responses', (id) => ({ model: 'gpt', input: 'x', tools: [search(id)] })],
+  [
+    'resources of a forwarded assistant',
+    'POST',
+    '/openai/v1/assistants',
+    (id) => ({ model: 'gpt', tool_resources: { file_search: { vector_store_ids: [id] } } }),
+  ],
+  ['a forwarded search', 'POST', '/openai/v1/vector_stores/STORE/search', () => ({ query: 'q' })],
+  ['an encoded path', 'POST', '/openai/v1/vector%5Fstores/STORE/search', () => ({ query: 'q' })],
+  ['a provider path with another prefix', 'POST', '/openai_passthrough/v1/vector_stores/STORE', () => ({ name: 'n' })],
+];
+
+const refusals = async (method: string, path: string, body: (id: string) => Json, key: string): Promise<boolean> => {
+  const [status, answer] = await server.ask(method, path.replace('STORE', store), JSON.stringify(body(store)), key);
+  return status === 403 && JSON.stringify(answer).includes(`not allowed to access the vector store ${store}.`);
+};
+
+describe('vector stores that requests for other APIs name', () => {
+  it.each(REQUESTS)('403 for %s without the right to the store, and no other answer with it', async (...row) => {
+    const [, method, path, body] = row;
+    expect(await refusals(method, path, body, stranger)).toBe(true);
+    expect(await refusals(method, path, body, limited)).toBe(true);
+    expect(await refusals(method, path, body, member)).toBe(false);
+    expect(await refusals(method, path, body, server.app.adminKey)).toBe(false);
+  });
+
+  it('are open without registration, unless a list refuses them', async () => {
+    const body = () => ({ model: 'gpt', input: 'x', tools: [search('vs_unregistered')] });
+    const [open] = await server.ask('POST', '/openai/v1/responses', JSON.stringify(body()), stranger);
+    expect(open).not.toBe(403);
+    const [status, answer] = await server.ask('POST', '/openai/v1/responses', JSON.stringify(body()), limited);
+    expect([status, JSON.stringify(answer)]).toEqual([403, expect.stringContaining('vs_unregistered')]);
+  });
+});
