@@ -330,7 +330,7 @@ CREATE TABLE "customer" (
         "updated_at" datetime not null,
         "updated_by" text not null,
         "revision" integer not null default 1
-      );
+      , "object_permission" json null);
 CREATE INDEX "customer_created_at_id_index" on "customer" ("created_at", "id");
 CREATE TABLE "invitation" (
         "id" text not null primary key,
@@ -356,7 +356,7 @@ CREATE TABLE "organization" (
         "updated_at" datetime not null,
         "updated_by" text not null,
         "revision" integer not null default 1
-      );
+      , "object_permission" json null);
 CREATE INDEX "organization_created_at_id_index" on "organization" ("created_at", "id");
 CREATE TABLE "organization_member" (
         "id" text not null primary key,
@@ -426,7 +426,7 @@ CREATE TABLE "team" (
         "updated_at" datetime not null,
         "updated_by" text not null,
         "revision" integer not null default 1
-      , "spent_before" text null, "budget_limits" json null);
+      , "spent_before" text null, "budget_limits" json null, "object_permission" json null);
 CREATE INDEX "team_organization_id_index" on "team" ("organization_id");
 CREATE INDEX "team_created_at_id_index" on "team" ("created_at", "id");
 CREATE TABLE "team_member" (
@@ -467,7 +467,7 @@ CREATE TABLE "user_account" (
         "updated_at" datetime not null,
         "updated_by" text not null,
         "revision" integer not null default 1
-      , "spent_before" text null);
+      , "spent_before" text null, "object_permission" json null);
 CREATE UNIQUE INDEX "user_account_email_key_unique" on "user_account" ("email_key");
 CREATE INDEX "user_account_created_at_id_index" on "user_account" ("created_at", "id");
 CREATE INDEX "spend_row_started_at_index" on "spend_row" ("started_at");
@@ -1154,5 +1154,6 @@ insert into "schema_migration" ("name") values
 ('Migration20261130120100_memory'),
 ('Migration20261130141000_policies'),
 ('Migration20261130141406_spend_row_cache'),
+('Migration20261130141500_object_permissions'),
 ('Migration20261130141500_prompts'),
 ('Migration20261130142536_spend_row_routing');

@@ -4,9 +4,9 @@ import { isJsonObject, type JsonObject } from '../json-object.ts';
 const LOOK_BACK = 20;
 
 /**
- * Hashes of the start of a prompt. The start ends at the last block with `cache_control`. The first hash is of the whole
- * start, and each later one is of one block less. Markers do not change a hash. Empty for a prompt without a marked block.
- * `digest` returns the hash of a text.
+ * Hashes of the start of a prompt, which ends at the last block with `cache_control`. The first hash is of the whole
+ * start, and each later one is of one block less. Markers do not change a hash. Empty for a prompt without a marked
+ * block. `digest` returns the hash of a text.
  */
 export function promptPrefixes(body: JsonObject, digest: (text: string) => string): readonly string[] {
   const blocks = blocksOf(body);

@@ -76,7 +76,8 @@ function attempt<Value>(read: () => Value, refused: (message: string) => void): 
 }
 
 function policiesIn(section: unknown, refuse: Refuse): readonly Policy[] {
-  if (isOff(section)) return [];
+  const isEmptyList = Array.isArray(section) && section.length === 0;
+  if (isOff(section) || isEmptyList) return [];
   if (!isJsonObject(section)) {
     refuse(['policies'], 'must be a map of policies by name');
     return [];

@@ -42,8 +42,8 @@ describe('the schema of the configuration file', () => {
   });
 
   it('marks settings without an effect as deprecated', () => {
-    expect(schemaAt(['policies'])).toEqual({
-      description: 'Has no effect: no request and no answer is checked, masked or blocked.',
+    expect(schemaAt(['mcp_tools'])).toEqual({
+      description: 'Has no effect: no MCP tool is offered.',
       deprecated: true,
     });
   });

@@ -7,12 +7,12 @@ const LITELLM = `model_list:
     litellm_params:
       model: openai/gpt-4o
       api_key: sk-upstream
-policies:
-  masked:
-    guardrails:
-      add: [presidio-mask]
-    condition: null
-    pipeline: sk-guard
+default_vertex_config:
+  vertex_project: a-project
+  vertex_location: europe-west1
+  vertex_credentials:
+    private_key: sk-vertex
+    type: service_account
 litellm_settings:
   drop_params: true
   set_verbose: false
@@ -26,7 +26,7 @@ general_settings:
 `;
 
 const EXPECTED = [
-  'config.yaml:6: policies: has no effect: no request and no answer is checked, masked or blocked',
+  'config.yaml:6: default_vertex_config: has no effect: no Vertex AI credential is taken from it',
   'config.yaml:19: litellm_settings.callbacks: "langfuse", "presidio" have no effect: no call is sent there',
 ];
 
@@ -110,7 +110,7 @@ describe('unknown keys', () => {
 describe('included files', () => {
   const files = {
     'models.yaml': '\nmodel_list:\n  - model_name: b\n    litellm_params: { model: demo, max_parallel_requests: 1 }\n',
-    'rest.yaml': 'policies: [x]\ngeneral_settings:\n  demo_model: maybe\n',
+    'rest.yaml': 'mcp_tools: [x]\ngeneral_settings:\n  demo_model: maybe\n',
   };
 
   it('extend lists, and warnings about their entries name the included file and its line', () => {
