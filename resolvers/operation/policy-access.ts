@@ -18,7 +18,7 @@ export const policyViewer: Access = {
 };
 
 /** Guardrails that rules name, in their list or in their pipeline, and that do not exist; each once. */
-export function unknownGuardrailsOf(
+function unknownGuardrailsOf(
   { activeGuardrails }: Pick<PolicyPlatform, 'activeGuardrails'>,
   { guardrailsAdd, pipeline }: PolicyRules,
 ): readonly string[] {

@@ -3,13 +3,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /** A request that the upstream has received. */
-export interface SeenCall {
+interface SeenCall {
   readonly model: string;
   readonly body: Record<string, unknown>;
 }
 
 /** What the judge answers: a text, a status of an error, or nothing at all. */
-export type JudgeAnswer = string | { readonly status: number };
+type JudgeAnswer = string | { readonly status: number };
 
 /** Loopback upstream in the chat-completions format. Each model answers with its own name. */
 export interface TierUpstream {

@@ -17,7 +17,7 @@ export interface RoutedCalls {
 }
 
 /** Start of the calls, Unix ms: `fromMs` is inclusive, `toMs` is exclusive. */
-export interface RoutedPeriod {
+interface RoutedPeriod {
   readonly fromMs: number;
   readonly toMs: number;
 }

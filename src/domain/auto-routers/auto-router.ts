@@ -31,7 +31,7 @@ export interface Calibration {
 }
 
 /** What decides after a failed judge call. */
-export type JudgeFallback = 'heuristic' | 'default_model';
+type JudgeFallback = 'heuristic' | 'default_model';
 
 /** A judge call whose answer names a tier. */
 export interface TierJudge {

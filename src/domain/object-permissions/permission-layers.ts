@@ -3,7 +3,7 @@ import { isJsonObject } from '../json-object.ts';
 import { type ObjectPermission, UNREADABLE_PERMISSION } from './object-permission.ts';
 
 /** The customer that a call names, with the permission of its row. */
-export interface NamedCustomer {
+interface NamedCustomer {
   readonly id: string;
   /** Null for a customer without a permission or without a row. */
   readonly permission: ObjectPermission | null;

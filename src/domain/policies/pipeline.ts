@@ -2,10 +2,10 @@ import { InvalidInput } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json-object.ts';
 
 /** What follows a step: the next step, or the end of the pipeline. */
-export const STEP_ACTIONS = ['next', 'allow', 'block', 'modify_response'] as const;
+const STEP_ACTIONS = ['next', 'allow', 'block', 'modify_response'] as const;
 export type StepAction = (typeof STEP_ACTIONS)[number];
 
-export const PIPELINE_MODES = ['pre_call', 'post_call'] as const;
+const PIPELINE_MODES = ['pre_call', 'post_call'] as const;
 export type PipelineMode = (typeof PIPELINE_MODES)[number];
 
 /** One guardrail of a pipeline, with the names of the configuration file. */

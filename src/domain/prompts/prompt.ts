@@ -74,8 +74,8 @@ export interface PromptUse {
   readonly variables: ReadonlyMap<string, unknown>;
 }
 
-export const DEFAULT_ENVIRONMENT = 'development';
-export const DOTPROMPT = 'dotprompt';
+const DEFAULT_ENVIRONMENT = 'development';
+const DOTPROMPT = 'dotprompt';
 
 const MAX_CHARACTERS = 256;
 const CONTROL_OR_UNPAIRED_SURROGATE = /[\p{Cc}\p{Cs}]/u;

@@ -1,7 +1,7 @@
 import { InvalidInput } from '../errors.ts';
 
-export const PROMPT_ROLES = ['system', 'developer', 'user', 'assistant'] as const;
-export type PromptRole = (typeof PROMPT_ROLES)[number];
+const PROMPT_ROLES = ['system', 'developer', 'user', 'assistant'] as const;
+type PromptRole = (typeof PROMPT_ROLES)[number];
 
 /** A piece of a section: a text, or the name of a variable. */
 type Piece = { readonly text: string } | { readonly variable: string };
@@ -21,7 +21,7 @@ export interface RenderedMessage {
 /** Maximum characters of a template. */
 export const MAX_TEMPLATE_CHARACTERS = 262_144;
 /** Maximum characters of all messages of a rendered template. */
-export const MAX_RENDERED_CHARACTERS = 1_048_576;
+const MAX_RENDERED_CHARACTERS = 1_048_576;
 
 /** A line that begins a message, such as `User: hello`, or the marker of a role of the dotprompt format. */
 const ROLE_LINE =
@@ -81,7 +81,7 @@ export function sectionsOf(content: string): readonly TemplateSection[] {
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
 /** Names of the variables of sections, each once. */
-export const variablesOf = (sections: readonly TemplateSection[]): readonly string[] => [
+const variablesOf = (sections: readonly TemplateSection[]): readonly string[] => [
   ...new Set(sections.flatMap(({ pieces }) => pieces.flatMap((one) => ('variable' in one ? [one.variable] : [])))),
 ];
 

@@ -1,5 +1,5 @@
 /** Permission to ask a judge. Its result is reported once. */
-export interface JudgePass {
+interface JudgePass {
   succeeded(): void;
   /** The judge did not answer in time. */
   timedOut(): void;

@@ -8,7 +8,7 @@ import { evictOldest } from '../../domain/evict-oldest.ts';
 const MOST_SESSIONS = 10_000;
 
 /** Tier and model that a session keeps. */
-export interface HeldDecision {
+interface HeldDecision {
   readonly tier: Tier;
   readonly model: string;
 }

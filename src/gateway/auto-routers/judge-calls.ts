@@ -27,7 +27,7 @@ export interface JudgedCall {
 }
 
 /** A verdict, or why there is none. */
-export type Judgement<Verdict> = { readonly verdict: Verdict } | { readonly failure: string };
+type Judgement<Verdict> = { readonly verdict: Verdict } | { readonly failure: string };
 
 /** Asks judges. */
 export interface JudgeCalls {

@@ -30,7 +30,7 @@ export interface CallNeeds {
 type Misfit = 'modality' | 'context' | null;
 
 /** The configured tier that is nearest to a tier: itself, else the next higher one, else the highest one. */
-export function configuredTier({ tiers }: Pick<AutoRouter, 'tiers'>, tier: Tier): Tier {
+function configuredTier({ tiers }: Pick<AutoRouter, 'tiers'>, tier: Tier): Tier {
   const higher = TIERS.find((one) => rankOf(one) >= rankOf(tier) && tiers.has(one));
   return higher ?? TIERS.findLast((one) => tiers.has(one)) ?? tier;
 }

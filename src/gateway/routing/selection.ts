@@ -46,7 +46,7 @@ interface SelectionTools {
 }
 
 /** A call whose deployment is selected. */
-export interface SelectedCall {
+interface SelectedCall {
   readonly key: VirtualKey | null;
   readonly request: ModelRequest;
 }

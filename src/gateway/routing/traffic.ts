@@ -4,13 +4,13 @@ import { type LatencySample, latencyOf, TIMEOUT_LATENCY_MS } from '../../domain/
 import type { LatencyRule } from '../../domain/routing/selection-policy.ts';
 
 /** Requests and tokens of a deployment in the current UTC minute. */
-export interface MinuteUse {
+interface MinuteUse {
   readonly requests: number;
   readonly tokens: number;
 }
 
 /** End of a call, as it counts for its deployment. */
-export interface EndedCall {
+interface EndedCall {
   readonly tokens: number;
   /** Time of the call at this deployment, in ms; null for a call that did not complete. */
   readonly totalMs: number | null;

@@ -12,7 +12,7 @@ export interface CachedApp {
   stop(): Promise<void>;
 }
 
-export interface ReceivedAnswer {
+interface ReceivedAnswer {
   readonly status: number;
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-export const CHAT = '/v1/chat/completions';
+const CHAT = '/v1/chat/completions';
 
 /** A model of the configuration: its name, the upstream model, and further settings. */
 export interface RoutedModel {
@@ -12,7 +12,7 @@ export interface RoutedModel {
 }
 
 /** Answer with the id of the deployment that served it. */
-export interface RoutedAnswer {
+interface RoutedAnswer {
   readonly status: number;
   readonly deployment: string | null;
   readonly retryAfter: string | null;
