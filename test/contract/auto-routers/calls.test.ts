@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { capabilityAnswer } from '../../support/tier-upstream.ts';
-import { answerOf, app, chat, routed, rowsOf, upstream, withKey } from './router-client.ts';
+import { answerOf, app, chat, routed, rowsOf, upstream, useRouters, withKey } from './router-client.ts';
+
+useRouters();
 
 describe('the heuristic', () => {
   it('sends calls to the model of their tier', async () => {

@@ -1,7 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { POLLING } from '../../support/polling.ts';
 import { capabilityAnswer, fuseAnswer } from '../../support/tier-upstream.ts';
-import { answerOf, chat, routed, rowsOf, upstream } from './router-client.ts';
+import { answerOf, chat, routed, rowsOf, upstream, useRouters } from './router-client.ts';
+
+useRouters();
 
 describe('a judge', () => {
   it('selects the tier; its call is a priced call of the same key in the same trace', async () => {

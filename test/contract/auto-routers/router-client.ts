@@ -19,79 +19,82 @@ export let app: TestApp;
 /* oxlint-enable import/no-mutable-exports */
 let key: string;
 
-beforeAll(async () => {
-  upstream = await startTierUpstream();
-  const judge = { model: 'judge-1', timeout_ms: 400, circuit_breaker_cooldown_seconds: 0.2 };
-  app = await startApp({
-    config: {
-      model_list: [
-        ...Object.values(FOUR_TIERS).map((name) => tierModel(name, upstream.url)),
-        tierModel('judge-1', upstream.url, 0.01),
-        tierModel('spare', upstream.url),
-        routerModel('smart', {
-          tiers: FOUR_TIERS,
-          keyword_tier_rules: [
-            { keywords: ['kubernetes'], tier: 'COMPLEX' },
-            { keywords: ['theorem'], tier: 'REASONING' },
-          ],
-          escalation_keywords: ['try harder'],
-        }),
-        routerModel('sticky', { tiers: FOUR_TIERS, session_affinity: true }),
-        routerModel('turns', { tiers: FOUR_TIERS, classification_mode: 'user_turn' }),
-        routerModel('judged', {
-          tiers: FOUR_TIERS,
-          tier_labels: { SIMPLE: 'Cheap' },
-          classifier_type: 'llm',
-          classifier_llm_config: judge,
-        }),
-        routerModel(
-          'judged-default',
-          {
-            tiers: { SIMPLE: 'tier-s' },
+/** Starts both before the tests of a file. Each file calls it, because a worker loads this module once. */
+export function useRouters(): void {
+  beforeAll(async () => {
+    upstream = await startTierUpstream();
+    const judge = { model: 'judge-1', timeout_ms: 400, circuit_breaker_cooldown_seconds: 0.2 };
+    app = await startApp({
+      config: {
+        model_list: [
+          ...Object.values(FOUR_TIERS).map((name) => tierModel(name, upstream.url)),
+          tierModel('judge-1', upstream.url, 0.01),
+          tierModel('spare', upstream.url),
+          routerModel('smart', {
+            tiers: FOUR_TIERS,
+            keyword_tier_rules: [
+              { keywords: ['kubernetes'], tier: 'COMPLEX' },
+              { keywords: ['theorem'], tier: 'REASONING' },
+            ],
+            escalation_keywords: ['try harder'],
+          }),
+          routerModel('sticky', { tiers: FOUR_TIERS, session_affinity: true }),
+          routerModel('turns', { tiers: FOUR_TIERS, classification_mode: 'user_turn' }),
+          routerModel('judged', {
+            tiers: FOUR_TIERS,
+            tier_labels: { SIMPLE: 'Cheap' },
             classifier_type: 'llm',
             classifier_llm_config: judge,
-            classifier_fallback: 'default_model',
-          },
-          'spare',
-        ),
-        routerModel('first', {
-          tiers: FOUR_TIERS,
-          classifier_type: 'heuristic_first',
-          heuristic_first_max_tier: 'SIMPLE',
-          classifier_llm_config: judge,
-        }),
-        routerModel('hybrid', {
-          tiers: FOUR_TIERS,
-          classifier_type: 'hybrid',
-          hybrid_boundary_margin: 0.03,
-          classifier_llm_config: judge,
-        }),
-        routerModel('capable', CAPABILITY),
-        routerModel('fuse', FUSE),
-        routerModel('effort', {
-          tiers: { SIMPLE: { model_name: 'tier-s', litellm_params: { reasoning_effort: 'low' } } },
-        }),
-        routerModel('lost', { tiers: { SIMPLE: 'nowhere' } }),
-        routerModel('nested', { tiers: { SIMPLE: 'smart' } }),
-      ],
-      router_settings: { num_retries: 0, disable_cooldowns: true, fallbacks: [{ effort: ['spare'] }] },
-    },
+          }),
+          routerModel(
+            'judged-default',
+            {
+              tiers: { SIMPLE: 'tier-s' },
+              classifier_type: 'llm',
+              classifier_llm_config: judge,
+              classifier_fallback: 'default_model',
+            },
+            'spare',
+          ),
+          routerModel('first', {
+            tiers: FOUR_TIERS,
+            classifier_type: 'heuristic_first',
+            heuristic_first_max_tier: 'SIMPLE',
+            classifier_llm_config: judge,
+          }),
+          routerModel('hybrid', {
+            tiers: FOUR_TIERS,
+            classifier_type: 'hybrid',
+            hybrid_boundary_margin: 0.03,
+            classifier_llm_config: judge,
+          }),
+          routerModel('capable', CAPABILITY),
+          routerModel('fuse', FUSE),
+          routerModel('effort', {
+            tiers: { SIMPLE: { model_name: 'tier-s', litellm_params: { reasoning_effort: 'low' } } },
+          }),
+          routerModel('lost', { tiers: { SIMPLE: 'nowhere' } }),
+          routerModel('nested', { tiers: { SIMPLE: 'smart' } }),
+        ],
+        router_settings: { num_retries: 0, disable_cooldowns: true, fallbacks: [{ effort: ['spare'] }] },
+      },
+    });
+    const made = await app.call('POST', '/key/generate', {
+      models: ['smart', 'sticky', 'turns', 'judged', 'judged-default', 'first', 'hybrid', 'capable', 'fuse', 'effort'],
+    });
+    ({ key } = (await made.json()) as { key: string });
   });
-  const made = await app.call('POST', '/key/generate', {
-    models: ['smart', 'sticky', 'turns', 'judged', 'judged-default', 'first', 'hybrid', 'capable', 'fuse', 'effort'],
+
+  afterAll(async () => {
+    await app.stop();
+    upstream.stop();
   });
-  ({ key } = (await made.json()) as { key: string });
-});
 
-afterAll(async () => {
-  await app.stop();
-  upstream.stop();
-});
-
-beforeEach(() => {
-  upstream.seen.length = 0;
-  upstream.failing.clear();
-});
+  beforeEach(() => {
+    upstream.seen.length = 0;
+    upstream.failing.clear();
+  });
+}
 
 export const chat = (model: string, text: string, more: object = {}, headers: Record<string, string> = {}) =>
   app.call(
