@@ -31,9 +31,9 @@ export const MAX_INTROSPECTION_DEPTH = 24;
  */
 const MAX_COST = 30_000;
 /**
- * Maximum cost of an operation that selects the schema only. The standard introspection query has about 37,000 fields.
+ * Maximum cost of an operation that selects the schema only. The standard introspection query has about 45,000 fields.
  */
-const MAX_INTROSPECTION_COST = 45_000;
+const MAX_INTROSPECTION_COST = 60_000;
 /** Cost of a model call. */
 export const CALL_COST = 3_000;
 /** Multiplier of fields whose list has no pages, such as the agents of a trace: the assumed length of the list. */
