@@ -125,6 +125,10 @@ export function createPassing(options: PassingTools): ObjectGateway {
         deployment,
         signal,
         ...(action.billed === 'later' ? {} : { costOf: (outcome) => costOf(deployment, request, outcome) }),
+        // The upstream does the work also where nobody waits for its answer.
+        ...(action.billed === 'created'
+          ? { abortedCost: () => priceOf(deployment, request.measured?.() ?? request.expected) }
+          : {}),
       });
       const { guardrails } = deployment;
       const guard = promptGuardOf(guards, caller, { ...request, ...(guardrails === undefined ? {} : { guardrails }) });
@@ -146,6 +150,7 @@ export function createPassing(options: PassingTools): ObjectGateway {
         }
         const running = { callId: call.callId, traceId: call.traceId, signal };
         const sent = guard === null ? request : await checkPrompt(guard, request, running);
+        if (action.billed === 'created') call.sent();
         const answered = call.answered(await provider.pass(deployment, { ...sent, owner: caller.keyHash }, signal));
         return guard === null ? answered : answered.guarded(guard.applied);
       } catch (failure) {
