@@ -54,7 +54,8 @@ export async function startVideoUpstream(): Promise<VideoUpstream> {
   }
 
   function answer(call: ReceivedVideo): readonly [number, Json | Buffer] {
-    const [, , , id = '', end] = call.path.split('/').map(decodeURIComponent);
+    const [, , kind, id = '', end] = call.path.split('/').map(decodeURIComponent);
+    if (kind === 'files') return [200, { id: 'file-up1', object: 'file', purpose: 'user_data', bytes: 1 }];
     const isForm = call.contentType?.startsWith('multipart/') === true;
     const names = ['prompt', 'model', 'seconds', 'size'];
     const fields = names.flatMap((name) => {

@@ -262,26 +262,6 @@ describe('videos.get', () => {
   });
 });
 
-describe('a client that leaves', () => {
-  it.each(['silence', 'half'])('is charged for the video that the upstream was asked for: %s', async (prompt) => {
-    const key = await newKey();
-    const before = upstream.received.length;
-    const leaving = new AbortController();
-    const asked = fetch(`${app.url}/v1/videos`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'film', prompt, seconds: '8' }),
-      signal: leaving.signal,
-    }).catch(() => null);
-    await expect.poll(() => upstream.received.length, POLLING).toBe(before + 1);
-    leaving.abort();
-    await asked;
-    const spendOf = async () =>
-      ((await ask('GET', `/key/info?key=${key}`, undefined, app.adminKey))[1]['info'] as Json)['spend'];
-    await expect.poll(spendOf, POLLING).toBe(2.4);
-  });
-});
-
 describe('videos.content', () => {
   it('200: the bytes, with the type of the upstream, and a variant', async () => {
     const id = await newVideo();
