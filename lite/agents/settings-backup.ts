@@ -81,7 +81,8 @@ export interface Restored {
 /**
  * Restores the settings of a backup, and removes the backup. Null without one. The file is that of the backup, because
  * `CLAUDE_CONFIG_DIR` may differ now; `fallbackPath` is for a backup without a path. Changes that the person has made
- * meanwhile to other settings are kept. Throws CommandFailure for a damaged backup or damaged settings, and changes nothing then.
+ * meanwhile to other settings are kept. Throws CommandFailure for a damaged backup or damaged settings, and changes
+ * nothing then.
  */
 export function restoreBackup(host: Host, owner: BackupOwner, fallbackPath: string): Restored | null {
   const path = backupFile(host, owner);
