@@ -1,3 +1,4 @@
+import { isSameUpstream } from '../src/domain/deployments/same-upstream.ts';
 import { InvalidInput, UpstreamFailed } from '../src/domain/errors.ts';
 import { isJsonObject, type JsonObject } from '../src/domain/json-object.ts';
 import {
@@ -12,7 +13,6 @@ import type { PassBody } from '../src/domain/upstream-objects/pass-through.ts';
 import type { ObjectPage, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
 import { videoSecondsOf } from '../src/domain/upstream-objects/video-quantity.ts';
 import type { GatewayCall, StoragePlace } from '../src/gateway/gateway.ts';
-import { isSameUpstream } from '../src/gateway/routing/route.ts';
 import { objectReader, objectWriter } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { ObjectPlatform } from './operation/platform.ts';

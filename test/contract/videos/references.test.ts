@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 describe('a reference', () => {
-  it('200: a file of the caller as reference, by its id at the upstream; 404: any other file', async () => {
+  it('videos.create 200: a file of the caller, by its id at the upstream; videos.create 404: another file', async () => {
     const form = new FormData();
     form.append('purpose', 'user_data');
     form.append('model', 'film');
