@@ -14,6 +14,7 @@ import {
   ownersOf,
   patchedMemory,
   unknownMemory,
+  withBoundedPages,
 } from '../src/domain/memory/memory.ts';
 import { isAnyAdmin } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
@@ -131,7 +132,7 @@ export const deleteMemory = operation({
   },
 });
 
-/** A page of the entries that the caller may use. Administrators see all. */
+/** A page of the entries that the caller may use. Administrators see all. Throws InvalidInput for too long values. */
 export const listMemory = operation({
   name: 'listMemory',
   access: memoryReader,
@@ -142,7 +143,7 @@ export const listMemory = operation({
     const caller = callerOf(scope);
     const owners = isAnyAdmin(caller) ? null : ownersOf(caller);
     if (owners?.length === 0) return { nodes: [], totalCount: 0, hasMore: false };
-    return await pageOf(scope.platform.stores.memory, { ...filter, owners }, page);
+    return await pageOf(withBoundedPages(scope.platform.stores.memory), { ...filter, owners }, page);
   },
 });
 

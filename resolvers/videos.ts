@@ -1,5 +1,6 @@
+import { isSameUpstream } from '../src/domain/deployments/same-upstream.ts';
 import { InvalidInput, UpstreamFailed } from '../src/domain/errors.ts';
-import type { JsonObject } from '../src/domain/json-object.ts';
+import { isJsonObject, type JsonObject } from '../src/domain/json-object.ts';
 import {
   CREATE_VIDEO,
   DELETE_VIDEO,
@@ -20,6 +21,7 @@ import {
   type CallFacts,
   getObject,
   type NamedObject,
+  noObject,
   pass,
   passForObject,
   placeOf,
@@ -63,6 +65,33 @@ function promptOf({ prompt }: JsonObject): string {
 
 const tailOf = ({ upstreamId }: Pick<UpstreamObject, 'upstreamId'>, end = ''): string =>
   `/${encodeURIComponent(upstreamId)}${end}`;
+
+const REFERENCE = 'input_reference';
+
+/**
+ * The body with the id that the upstream has for a referenced file. Throws NotFound for a file that the caller may not
+ * use, or at another upstream: all callers share the account. Throws InvalidInput for a file id in a form.
+ */
+async function withUpstreamFile(
+  scope: VideoScope,
+  { deployment }: StoragePlace,
+  { body, fields }: { readonly body: PassBody; readonly fields: JsonObject },
+): Promise<PassBody> {
+  const reference = fields[REFERENCE];
+  if (body.kind === 'form' && Object.keys(fields).some((name) => name.startsWith(`${REFERENCE}[`))) {
+    const message = `/videos: Invalid value for parameter '${REFERENCE}': in a form it must be a file.`;
+    throw new InvalidInput(message, [{ path: ['body', REFERENCE], rule: 'type', message }]);
+  }
+  if (body.kind !== 'json' || reference === undefined) return body;
+  // Also a reference without an id is replaced: the body may have the member twice.
+  const sent = isJsonObject(reference) ? { ...reference } : reference;
+  if (isJsonObject(sent) && typeof sent['file_id'] === 'string') {
+    const file = await getObject(scope, 'file', sent['file_id']);
+    if (!isSameUpstream(placeOf(scope, file).deployment, deployment)) throw noObject('file', file.id);
+    return { ...body, set: { ...body.set, [REFERENCE]: JSON.stringify({ ...sent, file_id: file.upstreamId }) } };
+  }
+  return { ...body, set: { ...body.set, [REFERENCE]: JSON.stringify(sent) } };
+}
 
 /** Starts a job, and stores its owner. When that fails, the job is deleted at its upstream. */
 async function startVideo(
@@ -109,7 +138,8 @@ export const createVideo = operation({
     const prompt = promptOf(fields);
     const requested = { kind: 'video', model: model ?? DEFAULT_MODEL, provider } as const;
     const place = scope.platform.gateway.placeFor(callerOf(scope), requested);
-    const body = bodyFor(place.deployment.upstreamModel);
+    const named = bodyFor(place.deployment.upstreamModel);
+    const body = await withUpstreamFile(scope, place, { body: named, fields });
     return await startVideo(scope, { action: CREATE_VIDEO, place, tail: '', body, fields, prompt }, facts);
   },
 });

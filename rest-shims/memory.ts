@@ -102,7 +102,7 @@ export const memoryRoutes: readonly RouteRow[] = [
     name: 'memory.list',
     querySchema: readPage.schema,
     paths: ['/v1/memory'],
-    statuses: [200, 401, 422],
+    statuses: [200, 400, 401, 422],
     parse: parseList,
     run: listMemory,
     render: ({ nodes, totalCount }) => json({ memories: nodes.map(renderMemory), total: totalCount }),

@@ -75,7 +75,7 @@ export const videoRoutes: readonly RouteRow[] = [
     ),
     method: 'POST',
     paths: pathsOf(''),
-    statuses: [200, 400, 401, 403, 422, 429, 500],
+    statuses: [200, 400, 401, 403, 404, 422, 429, 500],
     bodyLimit: 'setting',
     handle: create,
   },

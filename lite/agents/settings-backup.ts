@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { CommandFailure } from '../failure.ts';
 import { liteFolder } from '../files/config-file.ts';
 import { createText, makePrivateFolder, readText, removeFile } from '../files/private-files.ts';
@@ -30,16 +30,24 @@ interface Backup {
   readonly content: JsonObject | null;
   /** The file as it was; null in a copy that another program made. */
   readonly text: string | null;
+  /** Path of the file; null in a copy that another program made. */
+  readonly path: string | null;
 }
 
 /** Stores a copy of the settings. Throws CommandFailure when another process holds one. */
-export function takeBackup(host: Host, owner: BackupOwner, { text, content }: SettingsFile): void {
+export function takeBackup(host: Host, owner: BackupOwner, settings: SettingsFile): void {
+  const { text, content } = settings;
   const path = backupFile(host, owner);
   makePrivateFolder(liteFolder(host));
   makePrivateFolder(join(liteFolder(host), FOLDERS[owner]));
   const existed = text !== null;
-  const record = JSON.stringify({ existed, content: existed ? content : null, ...(existed ? { text } : {}) }, null, 2);
-  if (!createText(path, record))
+  const record = {
+    existed,
+    content: existed ? content : null,
+    ...(existed ? { text } : {}),
+    settings_path: resolve(settings.path),
+  };
+  if (!createText(path, JSON.stringify(record, null, 2)))
     throw new CommandFailure(
       `${path} already exists -- \`lite up\` looks like it's already running (or crashed without cleanup). ` +
         'Run `lite down` first.',
@@ -56,6 +64,7 @@ function readBackup(path: string): Backup | null {
         existed: value['existed'],
         content: isJsonObject(value['content']) ? value['content'] : null,
         text: textOrNull(value['text']),
+        path: textOrNull(value['settings_path']),
       };
   } catch {
     // Reported below.
@@ -63,17 +72,23 @@ function readBackup(path: string): Backup | null {
   throw new CommandFailure(`${path} contains invalid or unexpected JSON; cannot restore from it safely.`);
 }
 
-/** What a restore did. */
-export type Restored = 'nothing' | 'restored' | 'removed';
+/** What a restore did to a settings file. */
+export interface Restored {
+  readonly result: 'restored' | 'removed';
+  readonly path: string;
+}
 
 /**
- * Restores the settings of a backup, and removes the backup. Changes that the person has made meanwhile to other
- * settings are kept. Throws CommandFailure for a damaged backup or damaged settings, and changes nothing then.
+ * Restores the settings of a backup, and removes the backup. Null without one. The file is that of the backup, because
+ * `CLAUDE_CONFIG_DIR` may differ now; `fallbackPath` is for a backup without a path. Changes that the person has made
+ * meanwhile to other settings are kept. Throws CommandFailure for a damaged backup or damaged settings, and changes
+ * nothing then.
  */
-export function restoreBackup(host: Host, owner: BackupOwner, settingsPath: string): Restored {
+export function restoreBackup(host: Host, owner: BackupOwner, fallbackPath: string): Restored | null {
   const path = backupFile(host, owner);
   const backup = readBackup(path);
-  if (backup === null) return 'nothing';
+  if (backup === null) return null;
+  const settingsPath = backup.path ?? fallbackPath;
   const before = backup.content ?? {};
   const current = readSettings(settingsPath);
   const restored = OWNED_PATHS.reduce(
@@ -85,12 +100,12 @@ export function restoreBackup(host: Host, owner: BackupOwner, settingsPath: stri
   if (!backup.existed && (current.text === null || Object.keys(kept).length === 0)) {
     removeSettings(settingsPath);
     removeFile(path);
-    return 'removed';
+    return { result: 'removed', path: settingsPath };
   }
   if (isUnchanged && backup.text !== null) writeSettingsText(settingsPath, backup.text);
   else writeSettings(settingsPath, isUnchanged ? before : kept);
   removeFile(path);
-  return 'restored';
+  return { result: 'restored', path: settingsPath };
 }
 
 /** Removes an `env` that became empty, where the settings had none before. */

@@ -34,10 +34,10 @@ async function freshLoginKey(context: Context): Promise<string> {
 }
 
 function restore(host: Host): void {
-  const path = claudeSettingsFile(host);
-  const result = restoreBackup(host, 'up', path);
-  if (result === 'nothing') host.terminal.print('Nothing to restore.');
-  else if (result === 'restored') host.terminal.print(`Restored ${path} to its original contents.`);
+  const restored = restoreBackup(host, 'up', claudeSettingsFile(host));
+  if (restored === null) return host.terminal.print('Nothing to restore.');
+  const { result, path } = restored;
+  if (result === 'restored') host.terminal.print(`Restored ${path} to its original contents.`);
   else host.terminal.print(`Removed ${path} (it did not exist before \`lite up\`).`);
 }
 

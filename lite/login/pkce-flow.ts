@@ -93,8 +93,9 @@ async function listen(state: string): Promise<Callback> {
   const states = new Set([state]);
   const code = new Promise<string>((resolve, reject) => {
     server.on('request', ({ url = '', method }, response) => {
-      const target = new URL(url, 'http://127.0.0.1');
-      if (method !== 'GET' || target.pathname !== CALLBACK_PATH) return answerPage(response, UNKNOWN, 'Not found.');
+      // Any page in the browser can send requests here, also with an address that cannot be read.
+      const target = URL.parse(url, 'http://127.0.0.1');
+      if (method !== 'GET' || target?.pathname !== CALLBACK_PATH) return answerPage(response, UNKNOWN, 'Not found.');
       const query = target.searchParams;
       if (!states.has(query.get('state') ?? ''))
         return answerPage(response, BAD, 'The sign-in is not of this command.');

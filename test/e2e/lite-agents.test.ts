@@ -188,8 +188,13 @@ describe('lite up', () => {
       code: 1,
       stderr: expect.stringContaining('`lite up` is currently'),
     });
-    expect((await home.run(['down'])).stdout).toBe(`Restored ${home.claudeSettings} to its original contents.\n`);
+    // A shell with another folder restores the file that was changed.
+    const elsewhere = { CLAUDE_CONFIG_DIR: home.file('elsewhere') };
+    expect((await home.run(['down'], { env: elsewhere })).stdout).toBe(
+      `Restored ${home.claudeSettings} to its original contents.\n`,
+    );
     expect(settings()).toBe(ORIGINAL);
+    expect(exists(home.file('elsewhere'))).toBe(false);
     expect(await home.run(['down'])).toEqual({ code: 0, stdout: 'Nothing to restore.\n', stderr: '' });
   });
 

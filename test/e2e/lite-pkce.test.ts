@@ -32,6 +32,8 @@ it('signs in with a code and PKCE, and stores what renews the key', async () => 
     expect(address.searchParams.get('resource')).toBe(server.url);
     const callback = address.searchParams.get('redirect_uri') ?? '';
     expect((await fetch(new URL('/other', callback))).status).toBe(404);
+    const { origin } = new URL(callback);
+    expect((await fetch(`${origin}//`)).status).toBe(404);
     expect((await fetch(`${callback}?code=stolen&state=wrong`)).status).toBe(400);
     pages.push(await (await fetch(address)).text());
   });

@@ -29,7 +29,7 @@ const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ['src/domain/keys/key-change.ts', 'a key that its owner replaces'],
   ['src/domain/cache-changes.ts', 'two identities of one key'],
   ['src/domain/users/session.ts', 'the stored text of a session'],
-  ['src/gateway/routing/route.ts', 'credentials of two configured deployments'],
+  ['src/domain/deployments/same-upstream.ts', 'credentials of two configured deployments'],
   ['src/runtime/catalog/last-good.ts', 'the checksum of a file'],
 ]);
 

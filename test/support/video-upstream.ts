@@ -33,7 +33,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 /**
  * Starts the upstream on a free loopback port. A job is completed when it is read for the first time. One with the
- * prompt `broken` cannot be read.
+ * prompt `broken` cannot be read. A request with the prompt `silence` gets no answer, one with `half` a part of it.
  */
 export async function startVideoUpstream(): Promise<VideoUpstream> {
   const received: ReceivedVideo[] = [];
@@ -54,7 +54,8 @@ export async function startVideoUpstream(): Promise<VideoUpstream> {
   }
 
   function answer(call: ReceivedVideo): readonly [number, Json | Buffer] {
-    const [, , , id = '', end] = call.path.split('/').map(decodeURIComponent);
+    const [, , kind, id = '', end] = call.path.split('/').map(decodeURIComponent);
+    if (kind === 'files') return [200, { id: 'file-up1', object: 'file', purpose: 'user_data', bytes: 1 }];
     const isForm = call.contentType?.startsWith('multipart/') === true;
     const names = ['prompt', 'model', 'seconds', 'size'];
     const fields = names.flatMap((name) => {
@@ -88,10 +89,12 @@ export async function startVideoUpstream(): Promise<VideoUpstream> {
       const body = Buffer.concat(chunks).toString('latin1');
       const call = { method: request.method ?? '', path: pathname, search, authorization, contentType, body };
       received.push(call);
+      if (body.includes('"silence"')) return;
       const [status, value] = answer(call);
       const isBinary = value instanceof Buffer;
       response.writeHead(status, { 'content-type': isBinary ? 'video/mp4' : 'application/json' });
-      response.end(isBinary ? value : JSON.stringify(value));
+      if (body.includes('"half"')) response.write('{');
+      else response.end(isBinary ? value : JSON.stringify(value));
     });
   });
   await new Promise<void>((resolve) => {

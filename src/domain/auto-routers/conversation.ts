@@ -99,7 +99,10 @@ export function conversationOf(endpoint: Endpoint, body: JsonObject): Conversati
     if (place.role === 'system') system.push(place.text);
     if (place.role !== 'user' || isOfTool(body, place)) continue;
     const turn = String(place.path[1] ?? '');
-    asks.set(turn, [...(asks.get(turn) ?? []), place.text]);
+    const texts = asks.get(turn);
+    // Appended in place: a turn may have many thousands of parts.
+    if (texts === undefined) asks.set(turn, [place.text]);
+    else texts.push(place.text);
   }
   const last = turns.at(-1);
   return {

@@ -56,6 +56,10 @@ export interface MemoryPatch {
 
 /** Maximum number of entries of one owner. */
 export const MAX_ENTRIES = 10_000;
+/** Rows of a page that are read at once: those of a page of the usual size, and one more. */
+const ROWS_AT_ONCE = 51;
+/** Maximum number of characters of the values of a page. A page of the usual size has fewer. */
+const MAX_PAGE_CHARACTERS = 32 * 1024 * 1024;
 const MAX_NAME_CHARACTERS = 512;
 const MAX_VALUE_CHARACTERS = 256 * 1024;
 const MAX_METADATA_CHARACTERS = 64 * 1024;
@@ -142,3 +146,27 @@ export function newMemory(
 /** An entry with a patch applied. Throws InvalidInput. */
 export const patchedMemory = (entry: Memory, patch: MemoryPatch, { now, by }: Authored): Memory =>
   validated({ ...entry, ...patch, updatedAt: now, updatedBy: by });
+
+/**
+ * The same pages, read in steps: a page of long values is refused before it fills the memory. Its list throws
+ * InvalidInput.
+ */
+export const withBoundedPages = (store: Pick<MemoryStore, 'list' | 'count'>): Pick<MemoryStore, 'list' | 'count'> => ({
+  count: (filter) => store.count(filter),
+  async list({ from, limit, ...page }) {
+    // Pages after a place have at most 100 rows.
+    if (typeof from !== 'number') return store.list({ ...page, from, limit });
+    const rows: Memory[] = [];
+    let characters = 0;
+    while (rows.length < limit) {
+      const step = Math.min(ROWS_AT_ONCE, limit - rows.length);
+      const some = await store.list({ ...page, from: from + rows.length, limit: step });
+      rows.push(...some);
+      characters += some.reduce((sum, { value }) => sum + value.length, 0);
+      if (characters > MAX_PAGE_CHARACTERS)
+        throw new InvalidInput(`A page has at most ${MAX_PAGE_CHARACTERS} characters. Read fewer memories at once.`);
+      if (some.length < step) break;
+    }
+    return rows;
+  },
+});

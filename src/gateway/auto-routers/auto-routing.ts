@@ -53,7 +53,7 @@ interface RoutedCall {
 export interface AutoRouting {
   /**
    * Checks required parameters and budgets, and counts a call in its limits, before a judge is asked. Throws as
-   * `Budgets.check` and `OpenCall.limit`.
+   * `Budgets.check` and `OpenCall.limit`, and InvalidInput for the call of a judge: routers would ask each other.
    */
   admit(
     call: OpenCall,
@@ -139,6 +139,7 @@ export function createAutoRouting(tools: AutoRoutingTools): AutoRouting {
 
   return {
     async admit(call, caller, at) {
+      if (at.request.judgeFor !== undefined) throw routerAsJudge(at.request);
       const checked = { ...at, model: at.request.model };
       await tools.requiredParams.assertPresent(caller, checked);
       await tools.budgets.check(caller, checked, at.request.labels);
@@ -152,6 +153,9 @@ const notAConversation = ({ endpoint, model }: ModelRequest): InvalidInput => {
   const message = `${endpoint.path}: The model '${model}' is a router, which answers conversations only.`;
   return new InvalidInput(message, [{ path: ['body', 'model'], rule: 'router', message }]);
 };
+
+const routerAsJudge = ({ model, judgeFor }: ModelRequest): InvalidInput =>
+  new InvalidInput(`The model '${model}' is a router. It cannot be the judge of the router '${judgeFor}'.`);
 
 function estimatedTokens({ endpoint, body }: ModelRequest): number {
   if (endpoint.dialect === 'generate-content') return estimateContentTokens(body);

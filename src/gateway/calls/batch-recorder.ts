@@ -15,7 +15,7 @@ import { chargedKeyOf } from '../admission/budget-charges.ts';
 import type { CallTools } from './call.ts';
 import { costOf } from '../accounting/price.ts';
 import { recordOf } from '../accounting/record.ts';
-import { isSameUpstream } from '../routing/route.ts';
+import { isSameUpstream } from '../../domain/deployments/same-upstream.ts';
 
 /** Maximum number of batch ids in memory. At the limit all are dropped; the unique row id prevents a second row. */
 const RECORDED_LIMIT = 10_000;

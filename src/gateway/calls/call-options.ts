@@ -15,6 +15,8 @@ export interface CallOptions extends CallTarget {
   ) => Usage | null;
   /** Usage of a complete answer that reports none; null where it is not billed by tokens. */
   readonly uncountedUsage?: (request: RecordedRequest, pieces: number) => Usage | null;
+  /** Cost of a call that was sent and whose client disconnected, where it is no price of tokens; null if not known. */
+  readonly abortedCost?: () => Usd | null;
   /** Cost of an answered call, where it is not the price of its usage. */
   readonly costOf?: (outcome: Outcome) => Usd | null;
 }

@@ -262,7 +262,9 @@ class Call implements OpenCall, CallOfAnswer {
       end === 'abandoned' || (end === 'failed' && signal.aborted && !(signal.reason instanceof DomainError));
     const aborted = hasCallerLeft && this.#isSent ? this.#abortedOutcome() : null;
     const isComplete = end === 'completed' || this.#exchange?.streaming === false;
-    const charged = aborted === null ? this.#priced(isComplete) : plausibleCost(price(deployment, aborted));
+    const lost = hasCallerLeft && this.#isSent ? (this.#options.abortedCost?.() ?? null) : null;
+    const measured = aborted === null ? this.#priced(isComplete) : plausibleCost(price(deployment, aborted));
+    const charged = lost === null ? measured : plausibleCost(lost);
     const outcome = aborted ?? (this.#exchange === null ? null : this.#outcomeOf(this.#exchange, isComplete));
     this.#rateAdmission?.settle(outcome === null ? null : usedTokens(outcome));
     const startedBatch = end === 'completed' ? this.#batch : null;

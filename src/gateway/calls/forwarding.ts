@@ -87,6 +87,7 @@ export function createForwarding(
       const limited = { model, ...(limits === undefined ? {} : { targetLimits: limits }) };
       const { labels } = withKeyTags(caller.key, request);
       const guard = guardOf(caller, request, labels);
+      let exchange: Exchange | null = null;
       const call = openCall(tools, {
         caller,
         request: {
@@ -105,9 +106,10 @@ export function createForwarding(
           if (cost !== null) request.onCost?.(cost);
           return cost;
         },
+        // The target bills a request although its client has left. A failure costs nothing.
+        abortedCost: () => (exchange === null && request.cost !== ZERO_USD ? request.cost : null),
       });
       if (guard !== null) call.setGuard(guard);
-      let exchange: Exchange | null = null;
       try {
         if (lacksConfiguredCost(request) && isBlocked(deployment)) throw noPriceOf(model);
         const reserving = call.reserve(expectedOf(request, deployment));
@@ -117,9 +119,15 @@ export function createForwarding(
         }
         await call.limit(limited);
         const sent = { ...request, owner: caller.keyHash };
-        if (guard === null) return call.answered(await forwarder.forward(sent, signal));
+        if (guard === null) {
+          call.sent();
+          exchange = await forwarder.forward(sent, signal);
+          return call.answered(exchange);
+        }
         const running = { callId: call.callId, traceId: call.traceId, signal };
-        exchange = await forwarder.forward(await checkForwarded(guard, sent, running), signal);
+        const checked = await checkForwarded(guard, sent, running);
+        call.sent();
+        exchange = await forwarder.forward(checked, signal);
         call.received(exchange);
         const answered = call.answered(await checkForwardedAnswer(guard, exchange, running));
         return answered.guarded(guard.applied, { policies: guard.policies });

@@ -3,6 +3,7 @@ import type { Outcome } from '../../domain/chat/chat.ts';
 import { attachFailedCall } from '../../domain/chat/failed-call.ts';
 import { type Deployment, deploymentsById, type Provider } from '../../domain/chat/provider.ts';
 import type { DeploymentSource } from '../../domain/deployments/deployment-source.ts';
+import { isSameUpstream } from '../../domain/deployments/same-upstream.ts';
 import { isCommonOrOfTeam } from '../../domain/deployments/team-models.ts';
 import { NotFound, Unsupported } from '../../domain/errors.ts';
 import type { BilledQuantity } from '../../domain/inference/billed-quantity.ts';
@@ -20,7 +21,7 @@ import type { ObjectGateway, RequestedRoute } from '../gateway.ts';
 import { checkPrompt, promptGuardOf } from '../guardrails/guarded-prompt.ts';
 import type { Guards } from '../guardrails/guarding.ts';
 import { permittedFor, routerOfTeam } from '../routing/permitted-router.ts';
-import { isSameUpstream, providerFor, type TeamRouter, unknownModel } from '../routing/route.ts';
+import { providerFor, type TeamRouter, unknownModel } from '../routing/route.ts';
 
 /** Gateway parts that calls about stored objects use. */
 interface PassingTools {
@@ -125,6 +126,10 @@ export function createPassing(options: PassingTools): ObjectGateway {
         deployment,
         signal,
         ...(action.billed === 'later' ? {} : { costOf: (outcome) => costOf(deployment, request, outcome) }),
+        // The upstream does the work although its client has left.
+        ...(action.billed === 'created'
+          ? { abortedCost: () => priceOf(deployment, request.measured?.() ?? request.expected) }
+          : {}),
       });
       const { guardrails } = deployment;
       const guard = promptGuardOf(guards, caller, { ...request, ...(guardrails === undefined ? {} : { guardrails }) });
@@ -146,6 +151,7 @@ export function createPassing(options: PassingTools): ObjectGateway {
         }
         const running = { callId: call.callId, traceId: call.traceId, signal };
         const sent = guard === null ? request : await checkPrompt(guard, request, running);
+        if (action.billed === 'created') call.sent();
         const answered = call.answered(await provider.pass(deployment, { ...sent, owner: caller.keyHash }, signal));
         return guard === null ? answered : answered.guarded(guard.applied);
       } catch (failure) {

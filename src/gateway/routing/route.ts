@@ -2,6 +2,7 @@ import { AUTO_ROUTER_PROVIDER } from '../../domain/auto-routers/auto-router.ts';
 import { type Deployment, deploymentsById, type Provider } from '../../domain/chat/provider.ts';
 import { type DomainError, InvalidInput, Unavailable, UnknownModel } from '../../domain/errors.ts';
 import type { Endpoint } from '../../domain/inference/endpoint.ts';
+import { isSameUpstream } from '../../domain/deployments/same-upstream.ts';
 import type { DeploymentSource } from '../../domain/deployments/deployment-source.ts';
 
 /** Deployment selected for a call, and its provider adapter. */
@@ -199,13 +200,6 @@ function nextRoute(group: Group): Route | null {
   group.next = (group.next + 1) % group.routes.length;
   return route ?? null;
 }
-
-/** Whether two deployments use the same account of the same upstream, and so see the same stored objects. */
-export const isSameUpstream = (left: Deployment, right: Deployment): boolean =>
-  left.provider === right.provider &&
-  left.apiBase === right.apiBase &&
-  left.apiKey?.reveal() === right.apiKey?.reveal() &&
-  JSON.stringify(left.options) === JSON.stringify(right.options);
 
 /** Provider adapter for a deployment. Throws InvalidInput for an unknown provider without an `api_base`. */
 export function providerFor(deployment: Deployment, providers: readonly Provider[]): Provider {

@@ -105,6 +105,10 @@ const TAVILY: SearchVendor = {
     return post(
       {
         ...further,
+        // Tavily would select the depth, which decides the price.
+        ...(Boolean(further['auto_parameters']) && typeof further['search_depth'] !== 'string'
+          ? { search_depth: 'basic' }
+          : {}),
         query: joined(search),
         ...present({ max_results: maxResults, include_domains: domains, country: countryName }),
       },

@@ -54,4 +54,25 @@ describe('the cost of a search', () => {
       }, POLLING)
       .toBe(cost);
   });
+
+  it('is counted when the client leaves before the answer', async () => {
+    const key = await server.newKey();
+    const before = server.upstream.received.length;
+    const leaving = new AbortController();
+    const asked = fetch(`${server.app.url}/v1/search/pplx`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: 'silence' }),
+      signal: leaving.signal,
+    }).catch(() => null);
+    await expect.poll(() => server.upstream.received.length, POLLING).toBe(before + 1);
+    leaving.abort();
+    await asked;
+    await expect
+      .poll(async () => {
+        const [, info] = await server.ask('GET', `/key/info?key=${key}`);
+        return ((info as Json)['info'] as Json)['spend'];
+      }, POLLING)
+      .toBe(0.005);
+  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SEARCH_PROVIDERS } from '../../../src/domain/search-tools/search.ts';
+import { readSearch, SEARCH_PROVIDERS } from '../../../src/domain/search-tools/search.ts';
 import { SEARCH_VENDORS } from '../../../src/providers/search/vendors.ts';
 
 describe('providers of searches', () => {
@@ -10,6 +10,16 @@ describe('providers of searches', () => {
 
   it.each(SEARCH_VENDORS.all)('$name reads no results from an answer of another form', (vendor) => {
     for (const answer of [{}, { results: 3 }, { organic: 'x' }, { web: 3 }]) expect(vendor.read(answer)).toBeNull();
+  });
+
+  it.each([
+    [{ auto_parameters: true }, 'basic'],
+    [{ auto_parameters: true, search_depth: null }, 'basic'],
+    [{ auto_parameters: true, search_depth: 'advanced' }, 'advanced'],
+    [{}, undefined],
+  ])('Tavily does not select the depth, which decides the price: %j', (sent, depth) => {
+    const { json } = SEARCH_VENDORS.find('tavily')?.write(readSearch({ query: 'x', ...sent }), null) ?? {};
+    expect(json?.['search_depth']).toBe(depth);
   });
 
   it('Brave answers without web results', () => {

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+const ENTRIES = 130;
+const LONGEST = 256 * 1024;
+const MOST = 32 * 1024 * 1024;
+
+async function list(query: string): Promise<readonly [number, Record<string, unknown>]> {
+  const answer = await app.call('GET', `/v1/memory${query}`);
+  return [answer.status, (await answer.json()) as Record<string, unknown>];
+}
+
+it('memory.list 400: a page of values that would fill the memory; a page of the usual size is served', async () => {
+  const value = 'v'.repeat(LONGEST);
+  for (let index = 0; index < ENTRIES; index += 1)
+    expect((await app.call('POST', '/v1/memory', { key: `n${index}`, value })).status).toBe(200);
+  expect(await list('?page_size=500')).toEqual([
+    400,
+    { detail: `A page has at most ${MOST} characters. Read fewer memories at once.` },
+  ]);
+  const [status, body] = await list('');
+  expect([status, body['total'], (body['memories'] as unknown[]).length]).toEqual([200, ENTRIES, 50]);
+  const [, second] = await list('?page=2&page_size=60');
+  expect((second['memories'] as { key: string }[]).map(({ key }) => key)).toEqual(
+    Array.from({ length: 60 }, (_, index) => `n${ENTRIES - 61 - index}`),
+  );
+}, 60_000);
