@@ -83,7 +83,7 @@ describe('policies of calls', () => {
 
   it('a policy with a condition applies to its models only', async () => {
     const key = await server.newKey({ key_alias: 'some-1' });
-    expect(await server.blockedWords(WORDS, {}, key)).toEqual([]);
+    expect(await server.blockedWords(WORDS, {}, key)).toEqual(['fallback']);
     const claude = { model: 'claude', max_tokens: 5 };
     expect(await server.blockedWords(WORDS, claude, key)).toEqual(['extra']);
   });
