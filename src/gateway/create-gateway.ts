@@ -57,7 +57,8 @@ import { createPricer, isFreeOfCharge } from './accounting/price.ts';
 import { createPreviewGateway } from './calls/preview.ts';
 import { createProbing } from './calls/probing.ts';
 import { createRetrying } from './calls/retrying.ts';
-import { createGuardOf, createGuards, type GuardOptions } from './guardrails/guarding.ts';
+import { createGuardOf } from './guardrails/guard-of-call.ts';
+import { createGuards, type GuardOptions } from './guardrails/guarding.ts';
 import { createLiveRouter, mockOf, namedIn, type Route, unknownModel } from './routing/route.ts';
 import { createTokenGateway } from './calls/token-count.ts';
 

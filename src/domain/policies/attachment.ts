@@ -15,7 +15,7 @@ export interface AttachmentRules {
   readonly tags: readonly string[];
   /** Lower ones are first; null is last. */
   readonly priority: number | null;
-  /** Applies only when no other attachment matches. */
+  /** Applies only when the policy of no other attachment applies. */
   readonly isDefault: boolean;
 }
 

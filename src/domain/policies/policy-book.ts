@@ -97,7 +97,8 @@ export function createPolicyBook(
   function attachedTo(facts: CallFacts): readonly { readonly name: string; readonly via: string }[] {
     const matches = ordered.flatMap(({ isDefault, policyName: name, ...rules }) => {
       const via = matchedVia({ ...rules, policyName: name, isDefault }, facts);
-      return via === null ? [] : [{ name, via, isDefault }];
+      // A policy that cannot apply must not replace the default one.
+      return via === null || compiled.get(name)?.appliesTo(facts.model) !== true ? [] : [{ name, via, isDefault }];
     });
     const others = matches.filter(({ isDefault }) => !isDefault);
     return others.length > 0 ? others : matches.map((one) => ({ ...one, via: 'scope:default' }));

@@ -96,7 +96,7 @@ export function modelsIn(condition: JsonObject | null): readonly string[] | null
   if (!models.every((one) => typeof one === 'string'))
     throw new InvalidInput('condition.model must be a text or a list of texts');
   assertNames('condition.model', models);
-  return models;
+  return models.length === 0 ? null : models;
 }
 
 /** Returns the rules if they can be stored. Throws InvalidInput. */

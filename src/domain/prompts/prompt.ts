@@ -102,8 +102,11 @@ export function assertPromptId(id: string): void {
 /** The environment of a version, by its information. Throws InvalidInput. */
 export function environmentOf(info: JsonObject | null): string {
   const environment = info?.['environment'] ?? DEFAULT_ENVIRONMENT;
-  if (typeof environment !== 'string' || environment === '' || environment.length > MAX_CHARACTERS)
-    throw new InvalidInput('prompt_info.environment must be a text');
+  const isText = typeof environment === 'string' && environment !== '' && environment.length <= MAX_CHARACTERS;
+  if (!isText || CONTROL_OR_UNPAIRED_SURROGATE.test(environment))
+    throw new InvalidInput(
+      `prompt_info.environment must be a text of 1 to ${MAX_CHARACTERS} characters without control characters`,
+    );
   return environment;
 }
 

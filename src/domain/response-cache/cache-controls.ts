@@ -48,7 +48,7 @@ export function cacheControlsOf({ body, endpoint }: Controlled): { readonly cach
       ttlSeconds: seconds('ttl'),
       maxAgeSeconds: seconds('s-maxage') ?? seconds('s-max-age'),
       namespace,
-      names: Object.keys(controls),
+      names: caching === undefined ? Object.keys(controls) : [...Object.keys(controls), 'caching'],
     },
   };
 }
@@ -58,7 +58,9 @@ export function assertMayControlCache(key: VirtualKey, controls: CacheControls |
   if (controls === undefined) return;
   const allowed = key.settings.allowedCacheControls ?? [];
   if (allowed.length === 0) return;
-  const forbidden = controls.names.find((name) => !allowed.includes(name));
+  // `caching` is another name of `use-cache`.
+  const isAllowed = (name: string): boolean => allowed.includes(name === 'caching' ? 'use-cache' : name);
+  const forbidden = controls.names.find((name) => !allowed.includes(name) && !isAllowed(name));
   if (forbidden === undefined) return;
   const message = `Not allowed to set ${forbidden.slice(0, 256)} as a cache control. Contact admin to change permissions.`;
   throw new Forbidden(message, null, { hasWordsOfReference: true });

@@ -4,7 +4,7 @@ import { UpstreamFailed } from '../../domain/errors.ts';
 import { estimateContentTokens, estimateItemTokens, estimateTokens } from '../../domain/inference/token-estimate.ts';
 import { assertMayCall } from '../../domain/keys/virtual-key.ts';
 import { checkedRequest } from '../guardrails/guarded-call.ts';
-import type { createGuardOf } from '../guardrails/guarding.ts';
+import type { createGuardOf } from '../guardrails/guard-of-call.ts';
 import type { TokenGateway } from '../gateway.ts';
 import { permittedFor } from '../routing/permitted-router.ts';
 import { type TeamRouter, unknownModel } from '../routing/route.ts';

@@ -224,9 +224,9 @@ export async function sendGuarded(
   let sentBody = checked.body;
   const beforeSend: BeforeSend = async (deployment, attempted) => {
     const { guardrails = [] } = deployment;
-    guard.add(guardrails);
+    const added = guard.add(guardrails, attempted.model);
     const done = checkedBy.get(attempted.body) ?? [];
-    const due = [...own, ...guardrails].filter((name) => !done.includes(name));
+    const due = [...own, ...added].filter((name) => !done.includes(name));
     sentBody = attempted.body;
     if (due.length === 0) return attempted;
     guard.beginRequestCheck();

@@ -13,12 +13,8 @@ import {
 } from '../../domain/guardrails/guardrail.ts';
 import { callerGuardrailsOf } from '../../domain/guardrails/key-guardrails.ts';
 import { rejection } from '../../domain/guardrails/rejection.ts';
-import { namesGuardrails, selectedGuardrails } from '../../domain/guardrails/selection.ts';
-import type { ModelRequest } from '../../domain/chat/chat.ts';
+import { selectedGuardrails } from '../../domain/guardrails/selection.ts';
 import type { AppliedPolicy, FailedCall } from '../../domain/chat/failed-call.ts';
-import type { Deployment } from '../../domain/chat/provider.ts';
-import { EMBEDDINGS } from '../../domain/inference/endpoint.ts';
-import type { Route } from '../routing/route.ts';
 import type { MatchedPolicy, PolicyBook } from '../../domain/policies/policy-book.ts';
 import { guardrailsOfPolicies } from '../../domain/policies/policy-book.ts';
 import { policiesOfCall, type PolicySelection } from './call-policies.ts';
@@ -89,8 +85,11 @@ export interface CallGuard {
   ): Promise<Checked>;
   /** Runs the guardrails of a mode in parallel and drops their edits. Throws as `check`. */
   checkAtOnce(mode: GuardrailMode, texts: readonly GuardedText[], call: RunningCall): Promise<void>;
-  /** Adds guardrails that a deployment names. */
-  add(names: readonly string[]): void;
+  /**
+   * Adds guardrails that a deployment names, and the policies of its model where it is not the model of the request, as
+   * of a fallback. Returns the names of the guardrails for that deployment. Throws as `Guards.open`.
+   */
+  add(names: readonly string[], model: string): readonly string[];
   /** A guard of the same call with only the guardrails of these names. */
   only(names: readonly string[]): CallGuard;
 }
@@ -99,6 +98,7 @@ export interface CallGuard {
 export interface Guards {
   /** Whether neither a guardrail nor a policy is configured. */
   isIdle(): boolean;
+  hasPolicies(): boolean;
   /**
    * The guardrails of a call. Throws InvalidInput for an unknown name of the request, and GuardrailMissing for any
    * other unknown name.
@@ -129,6 +129,9 @@ export const createGuards = ({
   guardrails === undefined ? null : guardsOver(guardrails, clock, policies);
 
 function guardsOver(active: ActiveGuardrails, clock: Clock, policies: GuardOptions['policies']): Guards {
+  const policiesFor = (selection: GuardSelection): readonly MatchedPolicy[] =>
+    policies === undefined || selection.configuredOnly ? NO_POLICIES : policiesOfCall(policies.book(), selection);
+
   function guardOf(
     selection: GuardSelection,
     selected: readonly RunnableGuardrail[],
@@ -139,6 +142,7 @@ function guardsOver(active: ActiveGuardrails, clock: Clock, policies: GuardOptio
     const applied = namesThatRun(usable);
     const of = (mode: GuardrailMode): readonly RunnableGuardrail[] => usable.filter((one) => hasMode(one, mode));
     const checksRequest = (): boolean => REQUEST_MODES.some((mode) => usable.some((one) => hasMode(one, mode)));
+    const shown = matched.map(({ name, via }): AppliedPolicy => ({ name, via }));
     let openRequestChecks = usable.some((one) => hasMode(one, 'pre_call')) ? 1 : 0;
 
     function record(one: ActiveGuardrail, mode: GuardrailMode, verdict: Verdict | null, startMs: number): void {
@@ -190,7 +194,7 @@ function guardsOver(active: ActiveGuardrails, clock: Clock, policies: GuardOptio
       caller: selection.caller,
       applied,
       entries,
-      policies: matched.map(({ name, via }) => ({ name, via })),
+      policies: shown,
       of,
       isIdle: () => usable.length === 0,
       has: (mode) => usable.some((one) => hasMode(one, mode)),
@@ -222,18 +226,27 @@ function guardsOver(active: ActiveGuardrails, clock: Clock, policies: GuardOptio
       async checkAtOnce(mode, texts, call) {
         await Promise.all(of(mode).map((one) => run(one, mode, texts, call)));
       },
-      add(names) {
-        const fresh = names.filter((name) => !applied.includes(name));
-        if (fresh.length === 0) return;
-        const added = selectedGuardrails(active.current(), {
-          caller: selection.caller,
-          callerGuardrails: callerGuardrailsOf(null),
-          request: NO_NAMES,
-          configured: fresh,
-          defaults: false,
-        }).filter(inspects);
-        for (const one of added) if (!usable.includes(one)) usable.push(one);
-        applied.push(...namesThatRun(added));
+      add(names, model) {
+        const all = active.current();
+        const ofModel = model === selection.model ? NO_POLICIES : policiesFor({ ...selection, model });
+        const policies = ofModel.filter(({ name }) => !shown.some((one) => one.name === name));
+        const pipelines = policies.length === 0 ? [] : pipelinesOf(policies, all);
+        const wanted = ofModel.length === 0 ? names : [...names, ...guardrailsOfPolicies(ofModel)];
+        const fresh = wanted.filter((name) => !applied.includes(name));
+        if (fresh.length > 0 || pipelines.length > 0) {
+          const selected = selectedGuardrails(all, {
+            caller: selection.caller,
+            callerGuardrails: callerGuardrailsOf(null),
+            request: NO_NAMES,
+            configured: fresh,
+            defaults: false,
+          });
+          const added = [...pipelines, ...selected].filter(inspects);
+          for (const one of added) if (!usable.includes(one)) usable.push(one);
+          applied.push(...namesThatRun(added));
+        }
+        shown.push(...policies.map(({ name, via }) => ({ name, via })));
+        return pipelines.length === 0 ? wanted : [...namesThatRun(pipelines), ...wanted];
       },
       only: (names) => {
         const some = usable.filter(({ definition }) => names.includes(definition.name));
@@ -243,13 +256,14 @@ function guardsOver(active: ActiveGuardrails, clock: Clock, policies: GuardOptio
     return guard;
   }
 
+  const hasPolicies = (): boolean => policies?.book().isEmpty === false;
   return {
-    isIdle: () => active.current().length === 0 && policies?.book().isEmpty !== false,
+    isIdle: () => active.current().length === 0 && !hasPolicies(),
+    hasPolicies,
     open(selection) {
       const { caller, named = NO_NAMES, configured = NO_NAMES, configuredOnly } = selection;
       const all = active.current();
-      const matched =
-        policies === undefined || configuredOnly ? NO_POLICIES : policiesOfCall(policies.book(), selection);
+      const matched = policiesFor(selection);
       const selected = selectedGuardrails(all, {
         caller,
         callerGuardrails: callerGuardrailsOf(configuredOnly === true ? null : caller.key),
@@ -288,50 +302,6 @@ function withUncheckedTexts(
 /** Whether a failure comes from a guardrail. Such a failure ends the call without retries and fallbacks. */
 export const isGuardrailFailure = (failure: unknown): boolean =>
   failure instanceof Rejected || failure instanceof GuardrailFailed || failure instanceof GuardrailMissing;
-
-/** Selects the guardrails of a model call; null where none can run. */
-type GuardOf = (caller: Caller, request: ModelRequest, route: Route) => CallGuard | null;
-
-/** Creates a check whether any deployment names a guardrail. It runs once for each list of deployments. */
-function createNamedByDeployment(deployments: () => readonly Deployment[]): () => boolean {
-  let checkedList: readonly Deployment[] | null = null;
-  let isNamed = false;
-  return () => {
-    const list = deployments();
-    if (list !== checkedList) {
-      checkedList = list;
-      isNamed = list.some(({ guardrails }) => guardrails !== undefined && guardrails.length > 0);
-    }
-    return isNamed;
-  };
-}
-
-export function createGuardOf(guards: Guards | null, deployments: () => readonly Deployment[]): GuardOf {
-  if (guards === null) return () => null;
-  const isNamedByDeployment = createNamedByDeployment(deployments);
-
-  return (caller, request, route) => {
-    if (request.unguarded === true) return null;
-    const { guardrails, policies, reportsGuardrails, endpoint, model, labels } = request;
-    const { key } = caller;
-    const isNamedByRequest = guardrails !== undefined || policies !== undefined;
-    const isAnyNamed = isNamedByRequest || (key !== null && namesGuardrails(key)) || isNamedByDeployment();
-    if (guards.isIdle() && !isAnyNamed && reportsGuardrails !== true) return null;
-    const guard = guards.open({
-      caller,
-      model,
-      labels,
-      policies,
-      ...(guardrails === undefined ? {} : { named: guardrails }),
-      configured: route.deployment.guardrails ?? [],
-      isEmbedding: endpoint.path === EMBEDDINGS.path,
-    });
-    // A fallback may call a deployment that names guardrails.
-    const isNeeded =
-      !guard.isIdle() || guard.policies.length > 0 || reportsGuardrails === true || isNamedByDeployment();
-    return isNeeded ? guard : null;
-  };
-}
 
 /** What a failed call shows of its guardrails and policies. */
 export const guardFacts = (guard: CallGuard | null): Pick<FailedCall, 'guardrails' | 'policies'> => ({

@@ -1,5 +1,6 @@
 import type { Caller } from '../../domain/caller.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
+import type { Deployment } from '../../domain/chat/provider.ts';
 import { repeatedName } from '../../domain/guardrails/texts/repeated-names.ts';
 import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
 import { nullIfBlank } from '../../domain/optional-text.ts';
@@ -30,6 +31,8 @@ export function isCacheable(settings: CacheSettings, request: ModelRequest): boo
     request.mockResponse === undefined &&
     request.form === undefined &&
     request.typed !== true &&
+    // The upstream adds each turn to a conversation, which changes the next answer.
+    (request.body['conversation'] ?? null) === null &&
     isShort(settings, request) &&
     // Parsers differ in which of two equal members they use, so the upstream may answer another request than the key
     // describes.
@@ -44,10 +47,17 @@ function isShort({ maxMessages }: CacheSettings, { endpoint: { input }, body }: 
   return !Array.isArray(messages) || messages.length <= maxMessages;
 }
 
-/** Who shares an entry. An answer that callers refer to by its id later belongs to the key that may use the id. */
-function sharedBy(scope: CacheScope, { teamId, userId, keyHash }: Caller, isReferable: boolean): readonly string[] {
+/**
+ * Who shares an entry. An answer that callers refer to by its id later belongs to the key that may use the id. An
+ * answer of a deployment of a team stays in the team: its model name may be another model elsewhere.
+ */
+function sharedBy(
+  scope: CacheScope,
+  { teamId, userId, keyHash }: Caller,
+  { isReferable, ownerTeam }: { readonly isReferable: boolean; readonly ownerTeam: string | undefined },
+): readonly string[] {
   if (isReferable || scope === 'key') return ['key', keyHash];
-  if (scope === 'all') return ['all'];
+  if (scope === 'all') return ownerTeam === undefined ? ['all'] : ['team', ownerTeam];
   const team = nullIfBlank(teamId);
   if (team !== null) return ['team', team];
   const user = nullIfBlank(userId);
@@ -70,14 +80,24 @@ function membersOf({ body, endpoint }: ModelRequest): readonly (readonly [string
 /** Key of a call: its namespace, then the SHA-256 of everything that the answer depends on. */
 export function cacheKeyOf(
   { digest }: Pick<AnswerCache, 'digest'>,
-  { settings, caller, request }: { settings: CacheSettings; caller: Caller; request: ModelRequest },
+  {
+    settings,
+    caller,
+    request,
+    deployment,
+  }: {
+    readonly settings: CacheSettings;
+    readonly caller: Caller;
+    readonly request: ModelRequest;
+    readonly deployment: Pick<Deployment, 'teamId'>;
+  },
 ): string {
   const { endpoint, model, stream, includeUsage, region = null, forwarded = {}, followUp, cache } = request;
   const namespace = cache?.namespace ?? settings.namespace;
   const parts = [
     KEY_VERSION,
     namespace,
-    sharedBy(settings.scope, caller, followUp !== undefined),
+    sharedBy(settings.scope, caller, { isReferable: followUp !== undefined, ownerTeam: deployment.teamId }),
     [endpoint.path, model, stream, includeUsage, region],
     Object.entries(forwarded).toSorted(([left], [right]) => (left < right ? -1 : 1)),
     membersOf(request),

@@ -51,7 +51,11 @@ function sendOver(
   async function sendCached(settings: CacheSettings, call: OpenCall, caller: Caller, routed: Routed) {
     // A cached answer also passes the guardrails of its deployment.
     const request = await checkedRequest(call, routed);
-    const cached = { settings, request, key: cacheKeyOf(cache, { settings, caller, request }) };
+    const cached = {
+      settings,
+      request,
+      key: cacheKeyOf(cache, { settings, caller, request, deployment: call.deployment() }),
+    };
     const controls = request.cache;
     if (controls?.noCache !== true) {
       const answer = await lookUp(cached);

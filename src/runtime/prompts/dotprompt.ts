@@ -7,11 +7,17 @@ import { MAX_TEMPLATE_CHARACTERS, sectionsOf } from '../../domain/prompts/templa
 /** The front matter between two lines of dashes, and the rest. */
 const FRONT_MATTER = /^\uFEFF?\s*---[ \t]*\r?\n([\s\S]*?)(?<=\n)---[ \t]*(?:\r?\n|$)([\s\S]*)$/;
 
+/** Maximum characters of a front matter: it is parsed on the thread of all calls. */
+const MAX_FRONT_MATTER_CHARACTERS = 16_384;
+
 function metadataOf(text: string): JsonObject {
+  if (text.length > MAX_FRONT_MATTER_CHARACTERS)
+    throw new InvalidInput(`The front matter of the template has more than ${MAX_FRONT_MATTER_CHARACTERS} characters.`);
   let value: unknown;
   try {
     // Without aliases, a short text cannot expand to a large value.
-    value = parse(text, { maxAliasCount: 0, schema: 'core' });
+    // A check for equal keys takes a time that is quadratic in their number: of equal keys, the last one counts.
+    value = parse(text, { maxAliasCount: 0, schema: 'core', uniqueKeys: false });
   } catch {
     throw new InvalidInput('The front matter of the template is not valid YAML.');
   }

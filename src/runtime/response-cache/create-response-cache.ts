@@ -177,6 +177,10 @@ class AnswerStore implements ConfiguredCache {
       const message = 'Set `host` or `url` of one Redis server. Clusters and sentinels are not supported.';
       throw new InvalidInput(message, [{ path: ['body', 'host'], rule: 'missing', message }]);
     }
+    if (!URL.canParse(server.url.reveal())) {
+      const message = 'The host or the URL of the Redis server is not valid.';
+      throw new InvalidInput(message, [{ path: ['body', 'host'], rule: 'invalid', message }]);
+    }
     const connection = await this.#options.connect(server);
     try {
       await this.#command(() => connection.ping());

@@ -12,6 +12,7 @@ beforeAll(async () => {
       tagged: { guardrails: { add: ['tagged'] } },
       named: { guardrails: { add: ['named'] } },
       fallback: { guardrails: { add: ['fallback'] } },
+      every: { guardrails: { add: ['named'] }, condition: { model: [] } },
       some: { guardrails: { add: ['extra'] }, condition: { model: ['cl.*e', 'other'] } },
       orphan: { inherit: 'gone', guardrails: { add: ['base'] } },
       lost: { guardrails: { add: ['no-such-guardrail'] } },
@@ -83,9 +84,13 @@ describe('policies of calls', () => {
 
   it('a policy with a condition applies to its models only', async () => {
     const key = await server.newKey({ key_alias: 'some-1' });
-    expect(await server.blockedWords(WORDS, {}, key)).toEqual([]);
+    expect(await server.blockedWords(WORDS, {}, key)).toEqual(['fallback']);
     const claude = { model: 'claude', max_tokens: 5 };
     expect(await server.blockedWords(WORDS, claude, key)).toEqual(['extra']);
+  });
+
+  it('a condition without models applies to all of them', async () => {
+    expect(await server.blockedWords(['named'], { policies: ['every'] })).toEqual(['named']);
   });
 
   it('guardrails of policies edit texts, also of messages and responses', async () => {

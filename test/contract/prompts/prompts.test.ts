@@ -51,6 +51,14 @@ const missing = (...names: readonly string[]) => [
 ];
 
 describe('prompts over HTTP', () => {
+  it('400: an environment that a row cannot have', async () => {
+    for (const environment of [5, '', 'a\u0000', '\ud800', 'x'.repeat(257)])
+      expect(await server.manage('POST', '/prompts', { ...draft('env'), prompt_info: { environment } })).toEqual([
+        400,
+        { detail: 'prompt_info.environment must be a text of 1 to 256 characters without control characters' },
+      ]);
+  });
+
   it('prompts.create 200, prompts.replace 200, prompts.update 200, prompts.get 200, prompts.versions 200, prompts.delete 200, prompts.delete 404, prompts.replace 404, prompts.update 404, prompts.versions 404', async () => {
     expect(await server.manage('POST', '/prompts', draft('pr'))).toEqual([200, row('pr', 1)]);
     expect(await server.manage('POST', '/prompts', draft('pr'))).toEqual([200, row('pr', 2)]);

@@ -126,6 +126,14 @@ describe('what a key depends on', () => {
   });
 });
 
+describe('conversations that an upstream keeps', () => {
+  it('a turn is not cached: the upstream must add it to its conversation', async () => {
+    const turn = { model: 'chat', input: newText(), conversation: 'conv_1' };
+    const { first, second, upstreamCalls } = await askTwice('/v1/responses', turn);
+    expect([first.status, second.status, upstreamCalls]).toEqual([200, 200, 2]);
+  });
+});
+
 describe('controls of a request', () => {
   const CHAT = '/v1/chat/completions';
   const chat = (text: string, cache?: object) => ({ model: 'chat', messages: messages(text), ...(cache && { cache }) });
@@ -181,6 +189,12 @@ describe('controls of a request', () => {
     expect(refused.status).toBe(403);
     expect(refused.text).toContain('Not allowed to set ttl as a cache control. Contact admin to change permissions.');
     expect((await cached.ask(CHAT, chat(newText(), { 'no-cache': true }), { authorization })).status).toBe(200);
+    const other = await cached.ask(CHAT, { ...chat(newText()), caching: true }, { authorization });
+    expect([other.status, other.text.includes('Not allowed to set caching as a cache control.')]).toEqual([403, true]);
+    const user = await cached.newKey({ allowed_cache_controls: ['use-cache'] });
+    expect(
+      (await cached.ask(CHAT, { ...chat(newText()), caching: true }, { authorization: user.authorization })).status,
+    ).toBe(200);
   });
 });
 

@@ -46,6 +46,15 @@ describe('without a cache', () => {
     expect((await send('POST', path, [])).status).toBe(422);
   });
 
+  it('cache.test 422: an address that is none', async () => {
+    const msg = 'The host or the URL of the Redis server is not valid.';
+    for (const cache_settings of [{ host: 'bad host' }, { url: 'redis://[::' }])
+      expect(await post('/cache/settings/test', { cache_settings })).toEqual({
+        status: 422,
+        body: { detail: [{ type: 'invalid', loc: ['body', 'host'], msg }] },
+      });
+  });
+
   it('cache.test 503: a server that does not answer', async () => {
     expect(await post('/cache/settings/test', { cache_settings: { host: '127.0.0.1', port: '1' } })).toEqual(
       envelope(503, 'The server of the cache of answers does not answer.', 'service_unavailable'),

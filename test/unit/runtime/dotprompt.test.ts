@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { parseDotprompt } from '../../../src/runtime/prompts/dotprompt.ts';
+
+const withFrontMatter = (yaml: string): string => `---\n${yaml}\n---\nHi`;
+
+describe('front matter of templates', () => {
+  it('a long one is refused, before its keys are compared', () => {
+    const keys = Array.from({ length: 40_000 }, (_key, index) => `k${index}: 1`)
+      .join('\n')
+      .slice(0, 250_000);
+    expect(() => parseDotprompt(withFrontMatter(keys))).toThrow(
+      'The front matter of the template has more than 16384 characters.',
+    );
+  });
+
+  it('of equal keys the last one counts', () => {
+    expect(parseDotprompt(withFrontMatter('model: one\nmodel: two')).metadata).toEqual({ model: 'two' });
+  });
+});
