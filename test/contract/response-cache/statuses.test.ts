@@ -46,7 +46,7 @@ describe('without a cache', () => {
     expect((await send('POST', path, [])).status).toBe(422);
   });
 
-  it('cache.test 422: an address that is none', async () => {
+  it('cache.test 422: a wrong address', async () => {
     const msg = 'The host or the URL of the Redis server is not valid.';
     for (const cache_settings of [{ host: 'bad host' }, { url: 'redis://[::' }])
       expect(await post('/cache/settings/test', { cache_settings })).toEqual({

@@ -18,7 +18,7 @@ describe('answers in memory', () => {
   it('evicts the least recently used answer beyond the number of entries', () => {
     const cache = createMemoryBackend(() => 0, { entries: 2, bytes: 10_000 });
     for (const key of ['a', 'b']) void cache.set(key, value(1), 9);
-    cache.get('a');
+    void cache.get('a');
     void cache.set('c', value(1), 9);
     expect(['a', 'b', 'c'].map((key) => cache.get(key) !== null)).toEqual([true, false, true]);
   });
