@@ -229,23 +229,23 @@ function guardsOver(active: ActiveGuardrails, clock: Clock, policies: GuardOptio
       add(names, model) {
         const all = active.current();
         const ofModel = model === selection.model ? NO_POLICIES : policiesFor({ ...selection, model });
-        const policies = ofModel.filter(({ name }) => !shown.some((one) => one.name === name));
-        const pipelines = policies.length === 0 ? [] : pipelinesOf(policies, all);
+        const further = ofModel.filter(({ name }) => !shown.some((one) => one.name === name));
+        const pipelines = further.length === 0 ? [] : pipelinesOf(further, all);
         const wanted = ofModel.length === 0 ? names : [...names, ...guardrailsOfPolicies(ofModel)];
         const fresh = wanted.filter((name) => !applied.includes(name));
         if (fresh.length > 0 || pipelines.length > 0) {
-          const selected = selectedGuardrails(all, {
+          const named = selectedGuardrails(all, {
             caller: selection.caller,
             callerGuardrails: callerGuardrailsOf(null),
             request: NO_NAMES,
             configured: fresh,
             defaults: false,
           });
-          const added = [...pipelines, ...selected].filter(inspects);
+          const added = [...pipelines, ...named].filter(inspects);
           for (const one of added) if (!usable.includes(one)) usable.push(one);
           applied.push(...namesThatRun(added));
         }
-        shown.push(...policies.map(({ name, via }) => ({ name, via })));
+        shown.push(...further.map(({ name, via }) => ({ name, via })));
         return pipelines.length === 0 ? wanted : [...namesThatRun(pipelines), ...wanted];
       },
       only: (names) => {
