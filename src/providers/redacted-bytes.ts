@@ -6,11 +6,11 @@ const MARK = '<secret>';
 const MIN_CHARACTERS = 4;
 const SCHEME = /^(\S+) +(.+)$/;
 
-/** Texts under which an upstream may repeat a credential header: without its scheme, and decoded. */
+/** Texts under which an upstream may repeat a credential header: as sent, without its scheme, and decoded. */
 function formsOf(value: string): readonly string[] {
   const [, scheme = '', bare = value] = SCHEME.exec(value) ?? [];
   const decoded = scheme.toLowerCase() === 'basic' ? Buffer.from(bare, 'base64').toString('latin1').split(':') : [];
-  return [bare, ...decoded];
+  return [value, bare, ...decoded];
 }
 
 /** Texts of the credentials of a request, the longest first. */

@@ -130,7 +130,7 @@ describe('search tools in the graph', () => {
       );
     expect(await test('/tavily')).toEqual({ testSearchTool: { results: 1, failure: null } });
     expect(await test('/tavily/broken')).toEqual({
-      testSearchTool: { results: null, failure: 'refused: Bearer <secret>' },
+      testSearchTool: { results: null, failure: 'refused: <secret>' },
     });
   });
 });

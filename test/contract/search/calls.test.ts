@@ -155,7 +155,7 @@ describe('search.callTool', () => {
     expect((await search('pplx', { query: 'x' }, slow))[0]).toBe(429);
     const [status, body] = await search('pplx', { query: 'status:429' });
     expect(status).toBe(429);
-    expect(JSON.stringify(body)).toContain('refused: Bearer <secret>');
+    expect(JSON.stringify(body)).toContain('refused: <secret>');
   });
 
   it.each(['no list', 'no json'])('500: an answer that is no list of results: %s', async (query) => {

@@ -229,7 +229,7 @@ describe('searchTools.test', () => {
     ]);
     expect(await test(params({ api_base: `${server.upstream.url}/perplexity/broken` }))).toEqual([
       200,
-      { status: 'error', message: 'refused: Bearer <secret>', error_type: 'UpstreamFailed' },
+      { status: 'error', message: 'refused: <secret>', error_type: 'UpstreamFailed' },
     ]);
   });
 
