@@ -315,7 +315,7 @@ export function createGateway(
       guards,
       isBlocked: (deployment) => blocksUnpriced() && !isPriced(deployment, catalog.current()),
     }),
-    realtime: createRealtime({ routeOf, tools }),
+    realtime: createRealtime({ routeOf, selection, tools }),
     mcp: createMcpGateway(options.mcpUpstream ?? NO_MCP_UPSTREAM, tools, guards),
     ...createTokenGateway(routeOf, forRequest, guardOf),
     ...createPreviewGateway(routeOf, forRequest, options.providers),

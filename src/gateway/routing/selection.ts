@@ -45,10 +45,12 @@ interface SelectionTools {
   readonly health: Pick<HealthTracker, 'inFlight'>;
 }
 
+type Read = 'model' | 'stream' | 'body' | 'bytes' | 'labels' | 'userAgent' | 'owner';
+
 /** A call whose deployment is selected. */
 interface SelectedCall {
   readonly key: VirtualKey | null;
-  readonly request: ModelRequest;
+  readonly request: Pick<ModelRequest, Read> & { readonly endpoint: Pick<ModelRequest['endpoint'], 'input'> };
 }
 
 /** Selects deployments by the strategy, the filters and the checks of the configuration. */
@@ -193,7 +195,11 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
   }
 
   /** Names of the claims of a prompt, the longest start first. */
-  function promptClaims(policy: SelectionPolicy, model: string, { body }: ModelRequest): readonly string[] {
+  function promptClaims(
+    policy: SelectionPolicy,
+    model: string,
+    { body }: Pick<ModelRequest, 'body'>,
+  ): readonly string[] {
     const checks = policy.affinityOf.get(model) ?? policy.checks;
     if (ports.digest === undefined || !checks.has('prompt_caching')) return [];
     if (groupOf(policy, model)?.strategy === 'priority') return [];
