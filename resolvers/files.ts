@@ -38,8 +38,8 @@ export interface FileDraft extends CallFacts {
 const NO_CALLS: CountedCalls = { requests: 0, tokens: 0 };
 
 /**
- * Uploads a file to an upstream. Throws InvalidInput for an invalid form, TooLarge, Forbidden for a vector store that
- * the caller may not use, what the gateway's `placeFor` throws, and what `passForObject` throws.
+ * Uploads a file to an upstream. Throws InvalidInput for an invalid form, TooLarge, what the gateway's `placeFor`
+ * throws, and what `passForObject` throws. Throws Forbidden for a vector store that the caller may not use.
  */
 export const createFile = operation({
   name: 'createFile',

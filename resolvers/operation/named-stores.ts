@@ -20,8 +20,8 @@ const namesStores = (tool: unknown): boolean =>
   isJsonObject(tool) && (tool['type'] === 'file_search' || Object.hasOwn(tool, 'vector_store_ids'));
 
 /**
- * A check of the rights to the vector stores that the lines of a batch name. It throws Forbidden. Null where every store
- * may be named.
+ * A check of the rights to the vector stores that the lines of a batch name. It throws Forbidden. Null where every
+ * store may be named.
  */
 export async function batchStoreCheck(scope: Scope<StoreNamingPlatform>): Promise<((line: JsonObject) => void) | null> {
   const caller = callerOf(scope);

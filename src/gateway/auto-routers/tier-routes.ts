@@ -107,8 +107,8 @@ const movedFrom = (tier: Tier | null, misfits: ReadonlySet<string>): readonly st
   tier === null ? [] : [`moved_from:${tier}`, ...[...misfits].map((one) => `misfit:${one}`)];
 
 /**
- * The route of a model. Null for a model without one, or whose deployments refuse the call or have no price where prices
- * are required.
+ * The route of a model. Null for a model without one, or whose deployments refuse the call or have no price where
+ * prices are required.
  */
 function selected(routeOf: Router, model: string, deploymentId: string | undefined): Route | null {
   try {
