@@ -9,6 +9,7 @@ import type { ObjectPage, UpstreamObject } from '../src/domain/upstream-objects/
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { objectReader, objectWriter } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import { batchStoreCheck } from './operation/named-stores.ts';
 import {
   type CallFacts,
   getObject,
@@ -38,7 +39,7 @@ const NO_CALLS: CountedCalls = { requests: 0, tokens: 0 };
 
 /**
  * Uploads a file to an upstream. Throws InvalidInput for an invalid form, TooLarge, what the gateway's `placeFor`
- * throws, and what `passForObject` throws.
+ * throws, and what `passForObject` throws. Throws Forbidden for a vector store that the caller may not use.
  */
 export const createFile = operation({
   name: 'createFile',
@@ -57,7 +58,9 @@ export const createFile = operation({
     // Each line of a batch file names a model: `rename` gives its name at the upstream, `count` counts its calls.
     const rename = (lineModel: string): string => gateway.upstreamModelAt(caller, place.deployment, lineModel);
     const calls: Record<string, CountedCalls> = {};
-    const count = (lineModel: string, bytes: number): void => {
+    const assertStores = isBatch ? await batchStoreCheck(scope) : null;
+    const count = (lineModel: string, bytes: number, line: JsonObject): void => {
+      assertStores?.(line);
       const { requests, tokens } = Object.hasOwn(calls, lineModel) ? (calls[lineModel] ?? NO_CALLS) : NO_CALLS;
       const counted = { requests: requests + 1, tokens: tokens + tokensOfBytes(bytes) };
       // Not an assignment: a line may name the model `__proto__`.

@@ -2,6 +2,7 @@ import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { assertFits } from '../src/domain/upstream-objects/file-limits.ts';
 import type { GatewayCall, TokenCount } from '../src/gateway/gateway.ts';
 import { anyKey } from './operation/access.ts';
+import { whereStoresAllow } from './operation/named-stores.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { InferencePlatform } from './operation/platform.ts';
 import { withPrompt } from './operation/prompted.ts';
@@ -9,7 +10,7 @@ import type { Scope } from './operation/scope.ts';
 
 /**
  * Sends a request in the dialect of its endpoint, with the prompt that it names. Throws TooLarge for a file above the
- * limit, InvalidInput for a wrong prompt, and what the gateway throws.
+ * limit, InvalidInput for a wrong prompt, Forbidden for a vector store, and what the gateway throws.
  */
 export const callModel = operation({
   name: 'callModel',
@@ -18,7 +19,9 @@ export const callModel = operation({
     const { gateway, fileLimits } = scope.platform;
     for (const { filename, bodyStart, bodyEnd } of request.form?.parts ?? [])
       if (filename !== null) assertFits(bodyEnd - bodyStart, fileLimits.file);
-    return gateway.call(callerOf(scope), withPrompt(scope, request), scope.signal);
+    return whereStoresAllow(scope, request, () =>
+      gateway.call(callerOf(scope), withPrompt(scope, request), scope.signal),
+    );
   },
 });
 

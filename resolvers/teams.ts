@@ -1,16 +1,13 @@
 import { newBudget, patchedBudget } from '../src/domain/budgets/budget.ts';
 import { type LimitsPatch, setsLimits } from '../src/domain/budgets/limits.ts';
 import { Conflict, Forbidden, InvalidInput } from '../src/domain/errors.ts';
-import {
-  adminOnlyMetadataOfNewTeam,
-  adminOnlyMetadataOfTeamPatch,
-  withKeptRightsOfTeam,
-} from '../src/domain/keys/granting-members.ts';
+import { adminOnlyMetadataOfNewTeam, withKeptRightsOfTeam } from '../src/domain/keys/granting-members.ts';
 import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { startedOwner } from '../src/domain/owners/started-owner.ts';
 import type { ChangedRow } from '../src/domain/row-store.ts';
 import { defaultsOfTeams } from '../src/domain/settings/row-defaults.ts';
 import { isSwitchedOn } from '../src/domain/settings/switches.ts';
+import { needsProxyAdmin } from '../src/domain/teams/admin-fields.ts';
 import { storedCallbacks } from '../src/domain/teams/logging.ts';
 import {
   newTeam,
@@ -271,19 +268,9 @@ function withCallbacks(
 const refuseRightsOfTeam = (): Forbidden =>
   new Forbidden('Only proxy admins change the models, budget and limits of a team.', 'user_owner');
 
-/** Settings of a team that its administrators may change. */
-const TEAM_ADMIN_FIELDS = new Set([
-  'alias',
-  'metadata',
-  'metadataMembers',
-  'memberPermissions',
-  'modelAliases',
-  'routerSettings',
-]);
-
 /**
- * Changes a team. A team administrator may change only `TEAM_ADMIN_FIELDS`. Throws NotFound, InvalidInput and
- * Forbidden.
+ * Changes a team. A team administrator may make only some changes, see `needsProxyAdmin`. Throws NotFound,
+ * InvalidInput and Forbidden.
  */
 export const updateTeam = operation({
   name: 'updateTeam',
@@ -294,10 +281,7 @@ export const updateTeam = operation({
   ): Promise<TeamView> {
     const team = await managedTeam(scope, id);
     const isAdmin = callerOf(scope).role === 'proxy_admin';
-    const needsProxyAdmin =
-      Object.keys(patch).some((field) => !TEAM_ADMIN_FIELDS.has(field)) ||
-      adminOnlyMetadataOfTeamPatch(team.metadata, patch) !== null;
-    if (!isAdmin && needsProxyAdmin) throw refuseRightsOfTeam();
+    if (!isAdmin && needsProxyAdmin(team, patch)) throw refuseRightsOfTeam();
     // Waits until the records of earlier calls are committed, so that a new window does not count them.
     if (patch.budgetLimits?.length) await scope.platform.records.spendStored();
     const authorship = authored(scope);

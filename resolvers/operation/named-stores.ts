@@ -1,5 +1,6 @@
 import type { CallLabels } from '../../src/domain/calls/call-labels.ts';
-import type { JsonObject } from '../../src/domain/json-object.ts';
+import type { ModelRequest } from '../../src/domain/chat/chat.ts';
+import { isJsonObject, type JsonObject } from '../../src/domain/json-object.ts';
 import { segmentsOf, storesInBody, storesInPath } from '../../src/domain/vector-stores/named-stores.ts';
 import { assertMayNameStore, hasStoreLists } from '../../src/domain/vector-stores/store-rights.ts';
 import { permissionTerms } from './object-rights.ts';
@@ -13,6 +14,24 @@ interface NamingRequest {
   readonly path: string;
   readonly body: JsonObject;
   readonly labels: CallLabels | undefined;
+}
+
+const namesStores = (tool: unknown): boolean =>
+  isJsonObject(tool) && (tool['type'] === 'file_search' || Object.hasOwn(tool, 'vector_store_ids'));
+
+/**
+ * A check of the rights to the vector stores that the lines of a batch name. It throws Forbidden. Null where every
+ * store may be named.
+ */
+export async function batchStoreCheck(scope: Scope<StoreNamingPlatform>): Promise<((line: JsonObject) => void) | null> {
+  const caller = callerOf(scope);
+  const { vectorStores } = scope.platform;
+  const terms = await permissionTerms(scope, undefined);
+  if (vectorStores.list().length === 0 && !hasStoreLists(caller, terms)) return null;
+  return (line) => {
+    for (const id of new Set(storesInBody(line)))
+      assertMayNameStore(caller, id, { store: vectorStores.find(id), terms });
+  };
 }
 
 /**
@@ -32,4 +51,14 @@ export async function assertMayNameStores(
   // A path may name a registered store in another way.
   for (const segment of segmentsOf(path)) if (byId.has(segment)) named.add(segment);
   for (const id of named) assertMayNameStore(caller, id, { store: byId.get(id) ?? null, terms });
+}
+
+/** Sends a conversation, unless its tools name vector stores that the caller may not use. Then throws Forbidden. */
+export function whereStoresAllow<Answer>(
+  scope: Scope<StoreNamingPlatform>,
+  { body: { tools }, labels }: Pick<ModelRequest, 'body' | 'labels'>,
+  send: () => Promise<Answer>,
+): Promise<Answer> {
+  if (!Array.isArray(tools) || !tools.some(namesStores)) return send();
+  return assertMayNameStores(scope, { path: '', body: { tools }, labels }).then(send);
 }

@@ -175,7 +175,7 @@ export interface GatewayActivityPlatform {
 }
 
 /** Model calls. */
-export interface InferencePlatform extends PromptedPlatform {
+export interface InferencePlatform extends PromptedPlatform, StoreNamingPlatform {
   readonly gateway: Gateway & PreviewGateway & TokenGateway;
   readonly fileLimits: FileLimits;
 }
@@ -208,7 +208,7 @@ export interface RealtimePlatform {
 }
 
 /** Files and batches that an upstream stores. */
-export interface ObjectPlatform {
+export interface ObjectPlatform extends StoreNamingPlatform {
   readonly stores: Pick<Stores, 'upstreamObjects'>;
   readonly gateway: ObjectGateway;
   readonly records: Pick<RecordState, 'spendStored'>;

@@ -279,22 +279,13 @@ export function createGateway(
 
   const guards = createGuards(options);
   const guardOf = createGuardOf(guards, () => deployments.current());
-  const mirroring = createMirroring({
-    routeOf,
-    selection,
-    retrying,
-    tools,
-    guardOf,
-    forRequest,
-    providers: options.providers,
-  });
+  const routing = { routeOf, selection, retrying, forRequest, providers: options.providers };
+  const mirroring = createMirroring({ ...routing, tools, guardOf });
   const routers = createAutoRouting({
     ...options,
-    routeOf,
-    retrying,
+    ...routing,
     send,
     callModel: (caller, request, signal) => callModel(caller, request, signal),
-    forRequest,
     requiredParams,
     budgets,
   });
@@ -324,7 +315,7 @@ export function createGateway(
       guards,
       isBlocked: (deployment) => blocksUnpriced() && !isPriced(deployment, catalog.current()),
     }),
-    realtime: createRealtime({ routeOf, tools }),
+    realtime: createRealtime({ routeOf, selection, tools }),
     mcp: createMcpGateway(options.mcpUpstream ?? NO_MCP_UPSTREAM, tools, guards),
     ...createTokenGateway(routeOf, forRequest, guardOf),
     ...createPreviewGateway(routeOf, forRequest, options.providers),

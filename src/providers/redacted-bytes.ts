@@ -25,6 +25,10 @@ export function credentialTexts({ credentials }: Pick<Forwarded, 'credentials'>)
 export const redactedText = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((redacted, secret) => redacted.replaceAll(secret, MARK), text);
 
+/** Matches a secret, the longest one first. */
+const patternOf = (secrets: readonly string[]): RegExp =>
+  new RegExp(secrets.map((secret) => secret.replaceAll(/[^\w\s]/g, String.raw`\$&`)).join('|'), 'g');
+
 /**
  * A stream without credentials. A credential may be split over chunks. So the end of each chunk is held back until the
  * next one, at most the length of the longest credential. Nothing else is buffered.
@@ -32,13 +36,26 @@ export const redactedText = (text: string, secrets: readonly string[]): string =
 export function redactedBytes(body: ByteStream, secrets: readonly string[]): ByteStream {
   const held = Math.max(0, ...secrets.map(({ length }) => length - 1));
   if (held === 0) return body;
+  const pattern = patternOf(secrets);
   // Latin-1 maps each byte to one character. Credentials in headers have no other characters.
   let rest = '';
   const take = (bytes: Uint8Array | null): Buffer => {
-    const text = redactedText(bytes === null ? rest : rest + Buffer.from(bytes).toString('latin1'), secrets);
+    const text = bytes === null ? rest : rest + Buffer.from(bytes).toString('latin1');
+    // The held text is not redacted yet: its start may become a longer credential.
     const end = bytes === null ? text.length : Math.max(0, text.length - held);
-    rest = text.slice(end);
-    return Buffer.from(text.slice(0, end), 'latin1');
+    let safe = '';
+    let at = 0;
+    for (const { index, 0: secret } of text.matchAll(pattern)) {
+      if (index >= end) break;
+      safe += text.slice(at, index) + MARK;
+      at = index + secret.length;
+    }
+    if (at < end) {
+      safe += text.slice(at, end);
+      at = end;
+    }
+    rest = text.slice(at);
+    return Buffer.from(safe, 'latin1');
   };
   return {
     pipe(sink) {

@@ -106,6 +106,7 @@ export async function aSession(
           },
         ],
       ),
+      selection: { of: (_call, router) => router },
       tools: {
         health: createHealthTracker({ now: () => new Date(0), monotonicMs: () => nowMs }),
         recorder: { record: (call) => void records.push(call) },

@@ -39,7 +39,11 @@ interface OutputDefaults {
 }
 
 /** Estimated tokens of a prompt. */
-export const inputTokens = ({ endpoint, body, bytes }: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>): number =>
+export const inputTokens = ({
+  endpoint,
+  body,
+  bytes,
+}: Pick<ModelRequest, 'body' | 'bytes'> & { readonly endpoint: Pick<ModelRequest['endpoint'], 'input'> }): number =>
   bytes.length > PARSED_BYTES
     ? tokensOfBytes(bytes.length)
     : promptTokens(body[endpoint.input.member]) + promptTokens(body['system']);

@@ -2,8 +2,9 @@ import { InvalidInput } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json-object.ts';
 
 /**
- * Rights over MCP servers, agents and vector stores, under the names of the reference (`object_permission`). A key, a
- * team, a user, an organization and a customer may have one. Members without a meaning here are stored as they are.
+ * Rights over MCP servers, agents, vector stores and search tools, under the names of the reference
+ * (`object_permission`). A key, a team, a user, an organization and a customer may have one. Members without a meaning
+ * here are stored as they are.
  */
 export type ObjectPermission = JsonObject;
 
@@ -16,6 +17,7 @@ const LISTS = [
   'agents',
   'agent_access_groups',
   'vector_stores',
+  'search_tools',
 ] as const;
 export type PermissionList = (typeof LISTS)[number];
 

@@ -1,12 +1,15 @@
 import type { Caller } from '../caller.ts';
 import { Forbidden } from '../errors.ts';
+import { namesIn } from '../object-permissions/object-permission.ts';
+import { allLayers, permissionLayersOf, PLAIN_TERMS } from '../object-permissions/permission-layers.ts';
 import type { SearchTool } from './search-tool.ts';
 
-/** Whether the caller may use a tool: keys with `object_permission.search_tools` only those that it names. */
-export function mayUseTool({ key }: Caller, { id, name }: Pick<SearchTool, 'id' | 'name'>): boolean {
-  const listed: unknown = key?.settings.objectPermission?.['search_tools'];
-  return !Array.isArray(listed) || listed.length === 0 || listed.includes(name) || listed.includes(id);
-}
+/** Whether the caller may use a tool: `search_tools` of its key and of the owners of the key limit it. */
+export const mayUseTool = (caller: Caller, { id, name }: Pick<SearchTool, 'id' | 'name'>): boolean =>
+  allLayers(permissionLayersOf(caller, PLAIN_TERMS)).every((permission) => {
+    const listed = namesIn(permission, 'search_tools');
+    return listed === null || listed.includes(name) || listed.includes(id);
+  });
 
 /** Error for a tool that the caller may not use. */
 export const refuseTool = (name: string): Forbidden =>

@@ -1,6 +1,7 @@
 import type { ModelRequest } from '../chat/chat.ts';
 import type { BilledQuantity } from '../inference/billed-quantity.ts';
 import type { Form } from '../inference/form.ts';
+import type { JsonObject } from '../json-object.ts';
 import type { BatchCalls } from './batch-calls.ts';
 import type { ObjectAction } from './object-action.ts';
 
@@ -20,8 +21,8 @@ export type PassBody =
        * a model that the caller may not call. Absent for a file that is not a list of calls.
        */
       readonly rename?: (model: string) => string;
-      /** Called for each line with its model and the size of its `body`, in bytes. Used only with `rename`. */
-      readonly count?: (model: string, bytes: number) => void;
+      /** Called for each line with its model, the size of its `body` in bytes, and its `body`. Needs `rename`. */
+      readonly count?: (model: string, bytes: number, body: JsonObject) => void;
     };
 
 /** A call about an upstream object: forwarded without translation, admitted and recorded. */

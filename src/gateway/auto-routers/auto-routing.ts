@@ -17,6 +17,7 @@ import type { Gateway, GatewayCall } from '../gateway.ts';
 import type { BeforeSend } from '../guardrails/guarded-call.ts';
 import { inRegion, permittedFor } from '../routing/permitted-router.ts';
 import { mockOf, type Route, type TeamRouter } from '../routing/route.ts';
+import type { Selection } from '../routing/selection.ts';
 import type { CachedSend } from '../response-cache/cached-send.ts';
 import { classify, type Classified } from './classify.ts';
 import { createHeldDecisions, sessionOf } from './held-decisions.ts';
@@ -26,6 +27,7 @@ import { type PlacedCall, placeCall } from './tier-routes.ts';
 /** Parts of the gateway that routers use. */
 export interface AutoRoutingTools {
   readonly routeOf: TeamRouter;
+  readonly selection: Pick<Selection, 'of'>;
   readonly retrying: Pick<Retrying, 'reserve'>;
   /** Sends an admitted call, or answers it from the cache of answers. */
   readonly send: CachedSend;
@@ -100,7 +102,8 @@ export function createAutoRouting(tools: AutoRoutingTools): AutoRouting {
       tokens: router.escalatesByContext ? estimatedTokens(request) : null,
     };
     const wanted = { tier: classified.tier, model: kept?.model ?? null };
-    const routeOf = inRegion(permittedFor(tools.routeOf, key), request.region);
+    const permitted = inRegion(permittedFor(tools.routeOf, key), request.region);
+    const routeOf = tools.selection.of({ key, request }, permitted);
     const placed = placeCall(router, wanted, {
       routeOf,
       needs,

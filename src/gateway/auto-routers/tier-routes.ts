@@ -106,10 +106,14 @@ export function placeCall(
 const movedFrom = (tier: Tier | null, misfits: ReadonlySet<string>): readonly string[] =>
   tier === null ? [] : [`moved_from:${tier}`, ...[...misfits].map((one) => `misfit:${one}`)];
 
-/** The route of a model; null for a model without one, or whose deployments have no price where prices are required. */
+/**
+ * The route of a model. Null for a model without one, or whose deployments refuse the call or have no price where
+ * prices are required.
+ */
 function selected(routeOf: Router, model: string, deploymentId: string | undefined): Route | null {
   try {
-    return routeOf(model, deploymentId);
+    const found = routeOf(model, deploymentId);
+    return found?.refusal === undefined ? found : null;
   } catch (failure) {
     if (failure instanceof InvalidInput || failure instanceof Forbidden) return null;
     throw failure;

@@ -45,10 +45,12 @@ interface SelectionTools {
   readonly health: Pick<HealthTracker, 'inFlight'>;
 }
 
+type Read = 'model' | 'stream' | 'body' | 'bytes' | 'labels' | 'userAgent' | 'owner';
+
 /** A call whose deployment is selected. */
 interface SelectedCall {
   readonly key: VirtualKey | null;
-  readonly request: ModelRequest;
+  readonly request: Pick<ModelRequest, Read> & { readonly endpoint: Pick<ModelRequest['endpoint'], 'input'> };
 }
 
 /** Selects deployments by the strategy, the filters and the checks of the configuration. */
@@ -89,7 +91,7 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
   const traffic = createTraffic(clock);
   const factsOf = createCatalogFacts(() => ports.catalog.current());
   const affinities = createAffinities(clock);
-  const hasOwnRules = createRuleFinder(ports.deployments);
+  const rulesOf = createRuleFinder(ports.deployments);
   const isCooling = ({ deployment }: Route): boolean => cooldowns.remainingMs(deployment.id) > 0;
 
   /** Whether a deployment has used up its requests or tokens of the minute. */
@@ -193,7 +195,11 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
   }
 
   /** Names of the claims of a prompt, the longest start first. */
-  function promptClaims(policy: SelectionPolicy, model: string, { body }: ModelRequest): readonly string[] {
+  function promptClaims(
+    policy: SelectionPolicy,
+    model: string,
+    { body }: Pick<ModelRequest, 'body'>,
+  ): readonly string[] {
     const checks = policy.affinityOf.get(model) ?? policy.checks;
     if (ports.digest === undefined || !checks.has('prompt_caching')) return [];
     if (groupOf(policy, model)?.strategy === 'priority') return [];
@@ -210,7 +216,10 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
     },
     of({ key, request }, router) {
       const policy = policyOf(key).selection;
-      if (policy.isPlain && !hasOwnRules(request.model)) return router;
+      const rules = rulesOf();
+      // Other models than that of the request may be called as fallbacks.
+      if (policy.isPlain && rules.models.size === 0) return router;
+      const isPlain = (model: string): boolean => policy.isPlain && !rules.hasWildcard && !rules.models.has(model);
       const members = (model: string): readonly Route[] => {
         const own = router.all(model);
         const group = own.length > 0 ? undefined : policy.groups.find(({ name }) => name === model);
@@ -221,11 +230,12 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
         return rank({ key, request, policy, group: groupOf(policy, model), model }, routes);
       };
       const all = (model: string): readonly Route[] => {
+        if (isPlain(model)) return router.all(model);
         const routes = members(model);
         return routes.length === 0 ? routes : rankOf(model, routes).routes;
       };
       const select = (model: string, deploymentId?: string): Route | null => {
-        const routes = deploymentId === undefined ? members(model) : [];
+        const routes = deploymentId === undefined && !isPlain(model) ? members(model) : [];
         const [first] = routes;
         if (first === undefined) return router(model, deploymentId);
         const { routes: order, refusal } = rankOf(model, routes);
@@ -238,7 +248,14 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
         for (const claim of claims) affinities.claim(claim, selected.deployment.id, policy.affinitySeconds);
         return selected;
       };
-      return Object.assign(select, { all, byId: router.byId });
+      const byId = (id: string): Route | null => {
+        const found = router.byId(id);
+        if (found === null) return null;
+        const call = { key, request, policy, group: null, model: found.deployment.modelGroup };
+        const { refusal } = unreservedRoutes([found], call);
+        return refusal === null ? found : { ...found, refusal };
+      };
+      return Object.assign(select, { all, byId });
     },
   };
 }
@@ -275,23 +292,29 @@ function filtersTags({ tagFiltering }: SelectionPolicy, routes: readonly Route[]
   return own.length === 0 ? tagFiltering === 'on' : own.includes(true);
 }
 
+/** Models whose deployments have rules of their own. */
+interface OwnRules {
+  readonly models: ReadonlySet<string>;
+  /** Whether one of them is a wildcard, so that any name may match it. */
+  readonly hasWildcard: boolean;
+}
+
 /**
- * Finds out whether deployments of a model have rules of their own. A model with one deployment needs no weights and
- * levels. Computed once for each list of deployments.
+ * Finds the models whose deployments have rules of their own. A model with one deployment needs no weights and levels.
+ * Computed once for each list of deployments.
  */
-function createRuleFinder(source: Pick<DeploymentSource, 'current'>): (model: string) => boolean {
+function createRuleFinder(source: Pick<DeploymentSource, 'current'>): () => OwnRules {
   let known: readonly Deployment[] | null = null;
-  let models: ReadonlySet<string> = new Set();
-  let hasWildcard = false;
-  return (model) => {
+  let rules: OwnRules = { models: new Set(), hasWildcard: false };
+  return () => {
     const current = source.current();
     if (current !== known) {
       known = current;
       const groups = Map.groupBy(current, ({ modelGroup }) => modelGroup);
-      models = new Set([...groups].filter(([, members]) => needsSelection(members)).map(([name]) => name));
-      hasWildcard = [...models].some((name) => name.endsWith('*'));
+      const models = new Set([...groups].filter(([, members]) => needsSelection(members)).map(([name]) => name));
+      rules = { models, hasWildcard: [...models].some((name) => name.endsWith('*')) };
     }
-    return hasWildcard || models.has(model);
+    return rules;
   };
 }
 

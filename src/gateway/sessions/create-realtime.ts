@@ -14,7 +14,8 @@ import { openAccount } from './realtime-account.ts';
 import { NORMAL } from './close-codes.ts';
 import { createSession, type LiveSession } from './realtime-session.ts';
 import { permittedFor } from '../routing/permitted-router.ts';
-import { type TeamRouter, unknownModel } from '../routing/route.ts';
+import { type Route, type TeamRouter, unknownModel } from '../routing/route.ts';
+import type { Selection } from '../routing/selection.ts';
 
 const MINUTE_MS = 60_000;
 const SHUTTING_DOWN = 'The process is shutting down.';
@@ -33,12 +34,15 @@ const LIMITS: RealtimeLimits = {
   sessions: 2_000,
 };
 
+/** A session begins without a body. */
+const NO_BODY = { endpoint: REALTIME, stream: true, body: {}, bytes: new Uint8Array() } as const;
+
 /** Creates the realtime sessions of the gateway: route, admit, open, relay, record. */
 export function createRealtime(
-  parts: { readonly routeOf: TeamRouter; readonly tools: CallTools },
+  parts: { readonly routeOf: TeamRouter; readonly selection: Pick<Selection, 'of'>; readonly tools: CallTools },
   limits: RealtimeLimits = LIMITS,
 ): Realtime {
-  const { routeOf, tools } = parts;
+  const { routeOf, selection, tools } = parts;
   const { budgets } = tools;
   const sessions = new Set<LiveSession>();
   let opening = 0;
@@ -59,13 +63,19 @@ export function createRealtime(
       const { key } = caller;
       const tagged = withKeyTags(key, received);
       assertMayCall(key, tagged.model);
-      const permitted = permittedFor(routeOf, key);
+      const permitted = (model: string): Route | null => {
+        const selected = { ...tagged, ...NO_BODY, model, owner: caller.keyHash };
+        return selection.of({ key, request: selected }, permittedFor(routeOf, key))(model);
+      };
       const found = permitted(tagged.model);
       if (found === null) throw unknownModel(REALTIME.path, tagged.model);
+      if (found.refusal !== undefined) throw found.refusal;
       const first = { request: tagged, route: found };
       const { request, route } = await withBudgetFallback(budgets, key, first, async (model) => {
         const other = mayCall(key, model) ? permitted(model) : null;
-        return other?.provider.openRealtime === undefined ? null : { request: { ...tagged, model }, route: other };
+        return other?.provider.openRealtime === undefined || other.refusal !== undefined
+          ? null
+          : { request: { ...tagged, model }, route: other };
       });
       const { deployment, provider } = route;
       if (provider.openRealtime === undefined)

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../domain/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import type { Form, FormPart } from '../../domain/inference/form.ts';
 import { InvalidInput } from '../../domain/errors.ts';
 import { asBuffer, topLevelMembers, withMembers } from '../json/members.ts';
@@ -36,8 +36,16 @@ function* linesOf(form: Form, { bodyStart, bodyEnd }: FormPart): Generator<Line>
   }
 }
 
-/** Byte range of the `body` of a line, and its model. Throws InvalidInput. */
-function readModelAndBody(line: Line): { readonly start: number; readonly end: number; readonly model: string } {
+/** The `body` of a line, with its byte range and its model. */
+interface LineBody {
+  readonly start: number;
+  readonly end: number;
+  readonly model: string;
+  readonly body: JsonObject;
+}
+
+/** Reads a line. Throws InvalidInput. */
+function readLine(line: Line): LineBody {
   const value = parseLine(line.bytes.toString('utf8'));
   const body = isJsonObject(value) ? value['body'] : undefined;
   if (!isJsonObject(body)) throw invalidLine(line, 'is not a request: it must be a JSON object with a body');
@@ -46,25 +54,25 @@ function readModelAndBody(line: Line): { readonly start: number; readonly end: n
   const members = topLevelMembers(line.bytes)?.filter(({ key }) => key === 'body') ?? [];
   const [member] = members;
   if (member === undefined || members.length > 1) throw invalidLine(line, "has more than one 'body'");
-  return { start: line.start + member.valueStart, end: line.start + member.end, model };
+  return { start: line.start + member.valueStart, end: line.start + member.end, model, body };
 }
 
 /** Model of the first request of a batch file. Null when all lines are blank. Throws InvalidInput. */
 export function firstModelOf(form: Form, file: FormPart): string | null {
-  for (const line of linesOf(form, file)) return readModelAndBody(line).model;
+  for (const line of linesOf(form, file)) return readLine(line).model;
   return null;
 }
 
 /**
  * A batch file with renamed models, as pieces to send in order. Unchanged bytes are not copied. Calls `rename` once for
- * each model, and `onLine` for each line with its model and the size of its `body` in bytes. Yields to the event loop
- * after each 256 KiB. Throws InvalidInput for an invalid line, and what `rename` throws.
+ * each model, and `onLine` for each line with its model, the size of its `body` in bytes, and its `body`. Yields to the
+ * event loop after each 256 KiB. Throws InvalidInput for an invalid line, and what `rename` and `onLine` throw.
  */
 export async function withRenamedModels(
   form: Form,
   file: FormPart,
   rename: (model: string) => string,
-  onLine: (model: string, bodyBytes: number) => void = () => {},
+  onLine: (model: string, bodyBytes: number, body: JsonObject) => void = () => {},
 ): Promise<readonly Uint8Array[]> {
   const bytes = asBuffer(form.bytes);
   const pieces: Uint8Array[] = [];
@@ -73,8 +81,8 @@ export async function withRenamedModels(
   let copiedTo = file.bodyStart;
   let lastYield = file.bodyStart;
   for (const line of linesOf(form, file)) {
-    const { start, end, model } = readModelAndBody(line);
-    onLine(model, end - start);
+    const { start, end, model, body: request } = readLine(line);
+    onLine(model, end - start, request);
     let name = names.get(model);
     if (name === undefined) {
       name = rename(model);

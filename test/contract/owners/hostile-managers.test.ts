@@ -105,6 +105,8 @@ describe('the metadata of a team', () => {
       { metadata: { denied_passthrough_routes: [] } },
       { metadata: { tags: [] } },
       { metadata: { allowed_tools: ['shell'] } },
+      // Calls of the group would not count in the limits of `paid`.
+      { router_settings: { routing_groups: [{ group_name: 'unlimited', models: ['paid'] }] } },
     ];
     for (const body of changes)
       expect([body, await post('/team/update', { team_id: 'ruled', ...body }, userKeys['admin'])]).toEqual([
@@ -117,6 +119,8 @@ describe('the metadata of a team', () => {
   it('teams.update 200: its administrators replace all other metadata, and proxy administrators replace everything', async () => {
     const body = { team_id: 'ruled', metadata: { note: 'ours' } };
     expect((await post('/team/update', body, userKeys['admin'])).status).toBe(200);
+    const routing = { team_id: 'ruled', router_settings: { num_retries: 1 } };
+    expect((await post('/team/update', routing, userKeys['admin'])).status).toBe(200);
     expect(await metadataOf('ruled')).toEqual({ note: 'ours', ...RULES });
     expect((await post('/team/update', { team_id: 'ruled', metadata: {} })).status).toBe(200);
     expect(await metadataOf('ruled')).toEqual({});

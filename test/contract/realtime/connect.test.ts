@@ -23,6 +23,16 @@ beforeAll(async () => {
           litellm_params: { ...params, model: 'azure/gpt-realtime', api_base: `${upstream.url}/openai/v1` },
         },
         {
+          model_name: 'reserved-voice',
+          litellm_params: params,
+          model_info: {
+            access_windows: [
+              { start: '00:00', end: '12:00', team_ids: ['red'] },
+              { start: '12:00', end: '00:00', team_ids: ['red'] },
+            ],
+          },
+        },
+        {
           model_name: 'older-azure-voice',
           litellm_params: {
             ...params,
@@ -321,4 +331,17 @@ it('realtime.connect 403: a call that names a blocked customer', async () => {
     status: 403,
     body: { error: { type: 'permission_error', message: expect.stringContaining('End user=blocked') as string } },
   });
+});
+
+it('refuses a session at a deployment that is reserved for another team', async () => {
+  const path = '/v1/realtime?model=reserved-voice';
+  const refused = await refusalOf(app, { path });
+  expect(refused.status).toBe(400);
+  expect(JSON.stringify(refused.body)).toContain('is reserved for another team until');
+  await app.call('POST', '/team/new', { team_id: 'red' });
+  const authorization = `Bearer ${await newKey({ team_id: 'red' })}`;
+  const client = await openRealtime(app, { path, headers: { authorization } });
+  const session = await upstream.session();
+  client.socket.close();
+  await session.closed;
 });

@@ -196,6 +196,49 @@ it('access windows reserve a deployment for teams', async () => {
   expect((await ask({}, await keyWith({ team_id: 'red' }))).status).toBe(200);
 });
 
+describe('a reserved deployment', () => {
+  const RESERVED = {
+    name: 'reserved',
+    up: 'r',
+    info: {
+      access_windows: [
+        { start: '00:00', end: '12:00', team_ids: ['red'] },
+        { start: '12:00', end: '00:00', team_ids: ['red'] },
+      ],
+    },
+  };
+
+  it.each(['reserved', 'r'])('is no fallback for other teams, by the name %s', async (fallback) => {
+    const models = [{ up: 'a', params: { cooldown_time: 0 } }, RESERVED];
+    const { ask, app, keyWith, requested } = await start(models, { num_retries: 0 }, { a: { status: 500 } });
+    expect((await ask({ fallbacks: [fallback] })).status).toBe(500);
+    expect(requested()).not.toContain('r');
+    expect((await app.call('POST', '/team/new', { team_id: 'red' })).status).toBe(200);
+    const ofTeam = await ask({ fallbacks: [fallback] }, await keyWith({ team_id: 'red' }));
+    expect(ofTeam).toMatchObject({ status: 200, deployment: 'r' });
+  });
+
+  it('is not selected by an auto router for other teams', async () => {
+    const router = {
+      complexity_router_config: {
+        tiers: { SIMPLE: 'reserved', MEDIUM: 'reserved', COMPLEX: 'open', REASONING: 'open' },
+      },
+      complexity_router_default_model: 'open',
+    };
+    const models = [
+      RESERVED,
+      { name: 'open', up: 'o' },
+      { name: 'smart', up: 'smart', params: { model: 'auto_router/complexity_router', ...router } },
+    ];
+    const { ask, app, keyWith, requested } = await start(models);
+    const question = { model: 'smart', messages: [{ role: 'user', content: 'What is 2+2?' }] };
+    expect((await ask(question)).status).toBe(200);
+    expect((await app.call('POST', '/team/new', { team_id: 'red' })).status).toBe(200);
+    expect((await ask(question, await keyWith({ team_id: 'red' }))).status).toBe(200);
+    expect(requested()).toEqual(['o', 'r']);
+  });
+});
+
 describe('silent models', () => {
   it('get a copy of each call, with a row of its own', async () => {
     const { ask, app, requested } = await start([

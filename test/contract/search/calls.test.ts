@@ -131,6 +131,21 @@ describe('search.callTool', () => {
     expect((await search('tavily', { query: 'x' }, limited))[0]).toBe(200);
   });
 
+  it('403: a tool that the list of a team or a user of the key does not have', async () => {
+    const object_permission = { search_tools: ['tavily'] };
+    await server.ask('POST', '/team/new', { team_id: 'limited', object_permission });
+    await server.ask('POST', '/user/new', { user_id: 'limited', auto_create_key: false, object_permission });
+    const keys = [
+      await server.newKey({ team_id: 'limited', object_permission: { search_tools: ['pplx', 'tavily'] } }),
+      await server.newKey({ user_id: 'limited' }),
+    ];
+    for (const key of keys) {
+      // oxlint-disable-next-line no-await-in-loop -- one key after another
+      const statuses = [await search('pplx', { query: 'x' }, key), await search('tavily', { query: 'x' }, key)];
+      expect(statuses.map(([status]) => status)).toEqual([403, 200]);
+    }
+  });
+
   it('404: an unknown tool', async () => {
     expect(await search('zzz', { query: 'x' })).toEqual([
       404,

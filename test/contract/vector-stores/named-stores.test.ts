@@ -22,6 +22,12 @@ const search = (id: string) => ({ type: 'file_search', vector_store_ids: [id] })
 /** Requests that name a store, by the path below the gateway and the body. */
 const REQUESTS: readonly (readonly [title: string, method: string, path: string, body: (id: string) => Json])[] = [
   ['a tool of a response', 'POST', '/v1/responses', (id) => ({ model: 'assistant', input: 'x', tools: [search(id)] })],
+  [
+    'a tool of a chat completion',
+    'POST',
+    '/v1/chat/completions',
+    (id) => ({ model: 'assistant', messages: [{ role: 'user', content: 'x' }], tools: [search(id)] }),
+  ],
   ['a forwarded response', 'POST', '/openai/v1/responses', (id) => ({ model: 'gpt', input: 'x', tools: [search(id)] })],
   [
     'resources of a forwarded assistant',
@@ -46,6 +52,26 @@ describe('vector stores that requests for other APIs name', () => {
     expect(await refusals(method, path, body, limited)).toBe(true);
     expect(await refusals(method, path, body, member)).toBe(false);
     expect(await refusals(method, path, body, server.app.adminKey)).toBe(false);
+  });
+
+  it('403 for a batch file with a line that names a store without the right to it', async () => {
+    const upload = async (key: string): Promise<readonly [number, string]> => {
+      const body = { model: 'assistant', input: 'x', tools: [search(store)] };
+      const line = { custom_id: 'a', method: 'POST', url: '/v1/responses', body };
+      const form = new FormData();
+      form.append('purpose', 'batch');
+      form.append('file', new Blob([JSON.stringify(line)]), 'a.jsonl');
+      const headers = { authorization: `Bearer ${key}` };
+      const answer = await fetch(`${server.app.url}/v1/files`, { method: 'POST', headers, body: form });
+      return [answer.status, await answer.text()];
+    };
+    const sent = server.upstream.received.length;
+    for (const key of [stranger, limited]) {
+      // oxlint-disable-next-line no-await-in-loop -- one key after another
+      expect(await upload(key)).toEqual([403, expect.stringContaining(`the vector store ${store}.`)]);
+    }
+    expect(server.upstream.received.length).toBe(sent);
+    expect((await upload(member))[0]).not.toBe(403);
   });
 
   it('are open without registration, unless a list refuses them', async () => {

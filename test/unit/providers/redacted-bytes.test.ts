@@ -36,6 +36,17 @@ describe('an error body without credentials', () => {
     expect(Buffer.from(redacted ?? []).toString()).toBe('<secret> with <secret>');
   });
 
+  it.each([1, 5, 9])('has no end of a credential that begins with another one, in chunks of %i bytes', async (size) => {
+    const authorization = new Secret(`Basic ${Buffer.from('admin:admin12345').toString('base64')}`);
+    const texts = credentialTexts({ credentials: { authorization } });
+    const bytes = Buffer.from('admin12345 of admin');
+    const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_item, index) =>
+      bytes.subarray(index * size, (index + 1) * size),
+    );
+    const redacted = await collect(redactedBytes(streamOf(chunks), texts), 10_000);
+    expect(Buffer.from(redacted ?? []).toString()).toBe('<secret> of <secret>');
+  });
+
   it('is the same stream where there is no credential', () => {
     const body = streamOf([Buffer.from('x')]);
     expect(redactedBytes(body, credentialTexts({ credentials: {} }))).toBe(body);
