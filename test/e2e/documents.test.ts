@@ -104,13 +104,23 @@ describe('commands of the documents', () => {
   });
 
   it('the calls of docs/keys.md create, change, block, rotate and delete a key', async () => {
-    const [overHttp, overGraph] = snippetsOf('docs/keys.md', 'bash');
+    const [overHttp, withPermission, overGraph] = snippetsOf('docs/keys.md', 'bash');
     const [info, list, update, block, unblock, rotated, deleted] = await answersOf(overHttp ?? '');
     expect(info).toMatchObject({ info: { key_alias: 'ci', max_budget: 5 } });
     expect(list).toMatchObject({ total_count: 1 });
     expect([update, block, unblock]).toMatchObject([{ max_budget: 10 }, { blocked: true }, { blocked: false }]);
     expect(rotated).toMatchObject({ key: expect.stringMatching(/^sk-/) as unknown });
     expect(deleted).toEqual({ deleted_keys: ['ci'] });
+    const [limited] = (await answersOf(withPermission ?? '')) as unknown as readonly { readonly key: string }[];
+    const found = await fetch(`${server.url}/key/info?key=${limited?.key}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(await found.json()).toMatchObject({
+      info: {
+        key_alias: 'reader',
+        object_permission: { mcp_servers: ['docs'], agents: ['weather'], vector_stores: ['vs_1'] },
+      },
+    });
     expect((await answersOf(overGraph ?? '')).map(({ data }) => data)).toMatchObject([
       { generateKey: { key: 'sk-example-0123456789abcdef' } },
       { blockKey: { blocked: true } },

@@ -49,10 +49,10 @@ describe('a start that fails', () => {
 
   it('refuses a section without an effect when strict_config is set', async () => {
     const config = join(folder, 'strict.yaml');
-    writeFileSync(config, 'strict_config: true\n\npolicies: { mask: {} }\n');
+    writeFileSync(config, 'strict_config: true\n\nmcp_tools: { search: {} }\n');
     expect(await refusalOf(['--config', config])).toEqual([
       1,
-      `Lensgate cannot start with this configuration:\n${config}:3: policies: has no effect: no request and no answer is checked, masked or blocked\n`,
+      `Lensgate cannot start with this configuration:\n${config}:3: mcp_tools: has no effect: no MCP tool is offered\n`,
     ]);
   });
 

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await app.stop();
-  await upstream.stop();
+  upstream.stop();
 });
 
 it('policies of the selected model check the request of a router', async () => {
