@@ -205,6 +205,18 @@ describe('memory.get', () => {
   });
 });
 
+describe('a key of a memory without an owner', () => {
+  it.each([
+    ['memory.get', 'GET'],
+    ['memory.delete', 'DELETE'],
+  ])('%s 400: an empty user and no team', async (_row, method) => {
+    expect(await ask(method, '/v1/memory/x?user_id=', undefined, app.adminKey)).toEqual([
+      400,
+      { detail: 'The key has neither a user nor a team that can own the memory.' },
+    ]);
+  });
+});
+
 describe('memory.put', () => {
   const put = (key: string, body: unknown, by: string | null = keys.ann) => ask('PUT', `/v1/memory/${key}`, body, by);
 
