@@ -206,9 +206,9 @@ export const checkPolicies = operation({
   run({ platform }: PolicyScope, { entries }: { readonly entries: Readonly<Record<string, unknown>> }): PolicyCheck {
     const known = new Set(platform.activeGuardrails.current().map(({ definition }) => definition.name));
     return policyFaults(entries, {
-      knows: (guardrail) => known.has(guardrail),
+      hasGuardrail: (guardrail) => known.has(guardrail),
       others: platform.policies.list(),
-      assertRules(policy) {
+      ruleFaultOf(policy) {
         try {
           platform.policies.bookWith(policy);
           return null;

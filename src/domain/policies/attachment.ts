@@ -2,27 +2,31 @@ import { InvalidInput, NotFound } from '../errors.ts';
 import type { RowStore, Stamps } from '../row-store.ts';
 import { assertName, assertNames } from './policy.ts';
 
-/** Where a policy applies. All of its dimensions must match a call; an empty dimension matches every call. */
+/**
+ * The calls to which a policy applies. Dimensions are teams, keys, models and tags: all must match a call, and an empty
+ * one matches every call.
+ */
 export interface AttachmentRules {
   readonly policyName: string;
-  /** `*`: every call. */
+  /** `*`: the policy applies to every call. Else null. */
   readonly scope: string | null;
-  /** Aliases or ids of teams. In all dimensions, a `*` at the end matches every text that begins with the rest. */
+  /** Aliases or ids of teams. In every dimension, `abc*` matches all texts that begin with `abc`. */
   readonly teams: readonly string[];
   /** Aliases of keys. */
   readonly keys: readonly string[];
+  /** Public model names. */
   readonly models: readonly string[];
   readonly tags: readonly string[];
-  /** Lower ones are first; null is last. */
+  /** Order of the policies of a call: ascending, null last. */
   readonly priority: number | null;
-  /** Applies only when the policy of no other attachment applies. */
+  /** The attachment applies only when no attachment without this flag applies. */
   readonly isDefault: boolean;
 }
 
 export interface PolicyAttachment extends AttachmentRules {
   readonly id: string;
+  /** Whether the attachment is in the configuration file. If so, the members below are null. */
   readonly isFromConfig: boolean;
-  /** Null for an attachment of the configuration file. */
   readonly createdAt: Date | null;
   readonly updatedAt: Date | null;
   readonly createdBy: string | null;
@@ -34,7 +38,7 @@ export type AttachmentStore = RowStore<StoredAttachment, null>;
 
 const MAX_PRIORITY = 1_000_000;
 
-/** Returns the attachment if it can be stored. Throws InvalidInput. */
+/** Returns the rules unchanged. Throws InvalidInput for rules that cannot be stored. */
 export function validAttachment<Rules extends AttachmentRules>(rules: Rules): Rules {
   const { policyName, scope, teams, keys, models, tags, priority, isDefault } = rules;
   assertName('policy_name', policyName);
@@ -65,28 +69,28 @@ export interface CallFacts {
 const matchesText = (pattern: string, text: string): boolean =>
   pattern.endsWith('*') ? text.startsWith(pattern.slice(0, -1)) : pattern === text;
 
-const present = (...texts: readonly (string | null)[]): readonly string[] =>
+const withoutNulls = (...texts: readonly (string | null)[]): readonly string[] =>
   texts.filter((text): text is string => text !== null);
 
-/** The text that matches a dimension; null when none does. The pattern `*` matches also calls without a text. */
-function matchIn(patterns: readonly string[], texts: readonly string[]): string | null {
+/** The first text that matches a pattern; null for no match. The pattern `*` also matches a call without texts. */
+function matchingText(patterns: readonly string[], texts: readonly string[]): string | null {
   const found = texts.find((text) => patterns.some((pattern) => matchesText(pattern, text)));
   return found ?? (patterns.includes('*') ? '*' : null);
 }
 
-/** Why an attachment applies to a call, such as `team:sales+model:gpt-4o`; null when it does not. */
+/** Reason why an attachment applies to a call, such as `team:sales+model:gpt-4o`; null when it does not apply. */
 export function matchedVia(attachment: AttachmentRules, facts: CallFacts): string | null {
   if (attachment.scope === '*') return 'scope:*';
   const dimensions: readonly (readonly [string, readonly string[], readonly string[]])[] = [
     ['tag', attachment.tags, facts.tags],
-    ['team', attachment.teams, present(facts.teamAlias, facts.teamId)],
-    ['key', attachment.keys, present(facts.keyAlias)],
-    ['model', attachment.models, present(facts.model)],
+    ['team', attachment.teams, withoutNulls(facts.teamAlias, facts.teamId)],
+    ['key', attachment.keys, withoutNulls(facts.keyAlias)],
+    ['model', attachment.models, withoutNulls(facts.model)],
   ];
   const reasons: string[] = [];
   for (const [name, patterns, texts] of dimensions) {
     if (patterns.length === 0) continue;
-    const found = matchIn(patterns, texts);
+    const found = matchingText(patterns, texts);
     if (found === null) return null;
     reasons.push(`${name}:${found}`);
   }

@@ -7,7 +7,7 @@ export interface PipelineContext {
   readonly step_results: readonly StepResult[];
 }
 
-/** The refusal of a call by the pipeline of a policy. */
+/** Refusal of a call by the pipeline of a policy. */
 export class PipelineRejected extends Rejected {
   readonly context: PipelineContext;
   constructor(cause: Pick<Rejected, 'message' | 'guardrail' | 'detail'>, context: PipelineContext) {
@@ -17,7 +17,10 @@ export class PipelineRejected extends Rejected {
   }
 }
 
-/** A pipeline answers the call itself. Where that is not possible, the call is refused with the text. */
+/**
+ * Refusal by the action `modify_response` before the call. Its message replaces the answer of the model. At an
+ * endpoint whose answers have no text, the call is refused with the message.
+ */
 export class AnsweredByPipeline extends PipelineRejected {
   constructor(cause: Pick<Rejected, 'message' | 'guardrail' | 'detail'>, context: PipelineContext) {
     super(cause, context);

@@ -1,29 +1,30 @@
 import { InvalidInput } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json-object.ts';
 
-/** What follows a step: the next step, or the end of the pipeline. */
+/** `next` runs the next step. The other actions end the pipeline. */
 const STEP_ACTIONS = ['next', 'allow', 'block', 'modify_response'] as const;
 export type StepAction = (typeof STEP_ACTIONS)[number];
 
 const PIPELINE_MODES = ['pre_call', 'post_call'] as const;
 export type PipelineMode = (typeof PIPELINE_MODES)[number];
 
-/** One guardrail of a pipeline, with the names of the configuration file. */
+/** One step of a pipeline. Its members have the names of the configuration file. */
 export interface PipelineStep {
   /** Name of the guardrail. */
   readonly guardrail: string;
+  /** Action when the guardrail does not block. */
   readonly on_pass: StepAction;
-  /** Action after a block. */
+  /** Action when the guardrail blocks. */
   readonly on_fail: StepAction;
-  /** Action when the guardrail does not answer. Null: that of `on_fail`. */
+  /** Action when the guardrail fails, for example by a timeout. Null: the action of `on_fail`. */
   readonly on_error: StepAction | null;
-  /** Whether the next step, and the call, get the edited texts. */
+  /** Whether later steps and the call get the texts as this step edited them. `post_call` behaves as with true. */
   readonly pass_data: boolean;
-  /** Text of the answer of `modify_response`. Null: the message of the block. */
+  /** Answer by the action `modify_response`. Null: the message of the block. */
   readonly modify_response_message: string | null;
 }
 
-/** Guardrails that run one after another, with conditions. */
+/** Guardrails that run one after another. The result of each step decides what follows. */
 export interface Pipeline {
   readonly mode: PipelineMode;
   readonly steps: readonly PipelineStep[];
@@ -32,17 +33,17 @@ export interface Pipeline {
 const MAX_STEPS = 50;
 const MAX_MESSAGE_CHARACTERS = 4_096;
 
-const isIn = <Value extends string>(values: readonly Value[], value: unknown): value is Value =>
-  (values as readonly unknown[]).includes(value);
+const isOneOf = <Value extends string>(values: readonly Value[], value: unknown): value is Value =>
+  values.some((known) => known === value);
 
 const invalid = (path: readonly (string | number)[], message: string): InvalidInput =>
   new InvalidInput(`${path.join('.')} ${message}`);
 
 type Place = readonly (string | number)[];
 
-function actionIn(step: JsonObject, member: string, fallback: StepAction, at: Place): StepAction {
-  const value = step[member] ?? fallback;
-  if (!isIn(STEP_ACTIONS, value)) throw invalid([...at, member], `must be one of ${STEP_ACTIONS.join(', ')}`);
+function actionIn(step: JsonObject, member: string, defaultAction: StepAction, at: Place): StepAction {
+  const value = step[member] ?? defaultAction;
+  if (!isOneOf(STEP_ACTIONS, value)) throw invalid([...at, member], `must be one of ${STEP_ACTIONS.join(', ')}`);
   return value;
 }
 
@@ -64,26 +65,27 @@ function stepOf(value: unknown, at: Place): PipelineStep {
   };
 }
 
-/** A pipeline from its JSON; null for null. Throws InvalidInput. */
+/** Reads a pipeline from JSON; null for an absent one. Throws InvalidInput. */
 export function pipelineOf(value: unknown): Pipeline | null {
   if (value === null || value === undefined) return null;
   if (!isJsonObject(value)) throw invalid(['pipeline'], 'must be an object');
   const { mode, steps } = value;
-  if (!isIn(PIPELINE_MODES, mode)) throw invalid(['pipeline', 'mode'], `must be one of ${PIPELINE_MODES.join(', ')}`);
+  if (!isOneOf(PIPELINE_MODES, mode))
+    throw invalid(['pipeline', 'mode'], `must be one of ${PIPELINE_MODES.join(', ')}`);
   if (!Array.isArray(steps) || steps.length === 0 || steps.length > MAX_STEPS)
     throw invalid(['pipeline', 'steps'], `must be a list of 1 to ${MAX_STEPS} steps`);
   return { mode, steps: steps.map((step: unknown, index) => stepOf(step, ['pipeline', 'steps', index])) };
 }
 
+/** `fail`: the guardrail blocks. `error`: the guardrail fails, for example by a timeout. */
 export type StepOutcome = 'pass' | 'fail' | 'error';
 
-/** Action after a step. */
 export function actionAfter(step: PipelineStep, outcome: StepOutcome): StepAction {
   if (outcome === 'pass') return step.on_pass;
   return outcome === 'fail' ? step.on_fail : (step.on_error ?? step.on_fail);
 }
 
-/** A step that ran, as errors show it. */
+/** Result of a step, as error answers show it. */
 export interface StepResult {
   readonly guardrail: string;
   readonly outcome: StepOutcome;

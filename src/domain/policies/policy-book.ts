@@ -1,32 +1,36 @@
 import { type CallFacts, matchedVia, type PolicyAttachment } from './attachment.ts';
 import type { Pipeline } from './pipeline.ts';
-import { chainOf, modelsIn, policiesInForce, type Policy } from './policy.ts';
+import { inheritanceOf, modelsIn, policiesInForce, type Policy } from './policy.ts';
 
-/** Creates a check whether a model matches a name or an expression as a whole. Throws InvalidInput for a wrong one. */
+/**
+ * Creates a check of model names. `source` is a name or an RE2 expression, which must match the whole model name.
+ * Throws InvalidInput for an invalid expression.
+ */
 export type ModelMatcher = (source: string) => (model: string) => boolean;
 
 /** A policy in force, with its inheritance resolved. */
 interface CompiledPolicy {
   readonly name: string;
-  /** Why calls to which the policy applies are refused; null when it can run. */
+  /** Reason why calls to which the policy applies are refused; null for a policy that can run. */
   readonly fault: string | null;
   readonly pipeline: Pipeline | null;
   appliesTo(model: string | null): boolean;
-  /** Names of its guardrails for a model, each once. */
+  /** Names of the guardrails of the policy and its parents for a model, each once. */
   guardrailsFor(model: string | null): readonly string[];
 }
 
 /** A policy that applies to a call. */
 export interface MatchedPolicy {
   readonly name: string;
-  /** Why it applies, such as `scope:*`, `team:sales` or `request`. */
+  /** Reason why the policy applies, such as `scope:*`, `team:sales` or `request`. */
   readonly via: string;
   readonly guardrails: readonly string[];
   readonly pipeline: Pipeline | null;
+  /** Reason why the call must be refused; null for a policy that can run. */
   readonly fault: string | null;
 }
 
-/** A policy that a request, a key or its owner names. */
+/** A policy that a request, a key, its team or its project names. */
 export interface NamedPolicy {
   readonly name: string;
   readonly via: 'request' | 'key' | 'team' | 'project';
@@ -37,9 +41,9 @@ export interface PolicyBook {
   /** Whether there is neither a policy nor an attachment. */
   readonly isEmpty: boolean;
   has(name: string): boolean;
-  /** The policies of a call: attached ones by priority, then the named ones; each once. Unknown names are left out. */
+  /** The policies of a call, each once: attached ones by priority, then `named`. Unknown names are left out. */
   match(facts: CallFacts, named: readonly NamedPolicy[]): readonly MatchedPolicy[];
-  /** The guardrails of a policy with those that it inherits; null for an unknown name. */
+  /** A policy with its guardrails and the inherited ones; null for an unknown name. */
   resolved(name: string, model: string | null): MatchedPolicy | null;
 }
 
@@ -53,55 +57,52 @@ function conditionOf({ condition }: Policy, matcher: ModelMatcher): Condition {
 }
 
 function compile(policy: Policy, inForce: ReadonlyMap<string, Policy>, matcher: ModelMatcher): CompiledPolicy {
-  const chain = chainOf(policy, inForce);
-  const links = (typeof chain === 'string' ? [policy] : chain).map((one) => ({
-    policy: one,
-    applies: conditionOf(one, matcher),
-  }));
+  const { chain, fault } = inheritanceOf(policy, inForce);
+  const links = chain.map((member) => ({ member, applies: conditionOf(member, matcher) }));
   return {
     name: policy.name,
-    fault: typeof chain === 'string' ? chain : null,
+    fault: fault?.message ?? null,
     pipeline: policy.pipeline,
+    // The last member of the chain is the policy itself.
     appliesTo: (model) => links.at(-1)?.applies(model) === true,
     guardrailsFor(model) {
       const names = new Set<string>();
-      for (const { policy: one, applies } of links) {
+      for (const { member, applies } of links) {
         if (!applies(model)) continue;
-        for (const name of one.guardrailsAdd) names.add(name);
-        for (const name of one.guardrailsRemove) names.delete(name);
+        for (const name of member.guardrailsAdd) names.add(name);
+        for (const name of member.guardrailsRemove) names.delete(name);
       }
       return [...names];
     },
   };
 }
 
-const LAST = Number.POSITIVE_INFINITY;
-
-/** Lower priorities first; equal ones in the order of their creation. */
+/** Attachments by ascending priority, null last. Attachments with an equal priority keep their order. */
 const byPriority = (attachments: readonly PolicyAttachment[]): readonly PolicyAttachment[] =>
-  attachments.toSorted((one, other) => {
-    const [first, second] = [one.priority ?? LAST, other.priority ?? LAST];
-    return first === second ? 0 : first - second;
+  attachments.toSorted((left, right) => {
+    if (left.priority === right.priority) return 0;
+    return (left.priority ?? Infinity) - (right.priority ?? Infinity);
   });
 
-/** Throws InvalidInput for a condition with a wrong expression. */
+/** Throws InvalidInput for a condition with an invalid expression. */
 export function createPolicyBook(
   policies: readonly Policy[],
   attachments: readonly PolicyAttachment[],
   matcher: ModelMatcher,
 ): PolicyBook {
   const inForce = policiesInForce(policies);
-  const compiled = new Map([...inForce].map(([name, one]) => [name, compile(one, inForce, matcher)]));
+  const compiled = new Map([...inForce].map(([name, policy]) => [name, compile(policy, inForce, matcher)]));
   const ordered = byPriority(attachments);
 
+  /** The policies whose attachments match a call. Default attachments count only when no other attachment matches. */
   function attachedTo(facts: CallFacts): readonly { readonly name: string; readonly via: string }[] {
     const matches = ordered.flatMap(({ isDefault, policyName: name, ...rules }) => {
       const via = matchedVia({ ...rules, policyName: name, isDefault }, facts);
-      // A policy that cannot apply must not replace the default one.
+      // An attachment whose policy does not apply to the model counts as no match, so a default attachment may apply.
       return via === null || compiled.get(name)?.appliesTo(facts.model) !== true ? [] : [{ name, via, isDefault }];
     });
     const others = matches.filter(({ isDefault }) => !isDefault);
-    return others.length > 0 ? others : matches.map((one) => ({ ...one, via: 'scope:default' }));
+    return others.length > 0 ? others : matches.map((match) => ({ ...match, via: 'scope:default' }));
   }
 
   const matchOf = (policy: CompiledPolicy, via: string, model: string | null): MatchedPolicy => {
@@ -128,7 +129,7 @@ export function createPolicyBook(
   };
 }
 
-/** Names of the guardrails of policies, without those that only their pipelines run; each once. */
+/** Names of the guardrails of policies, each once. Guardrails that a pipeline of their policy runs are left out. */
 export const guardrailsOfPolicies = (matched: readonly MatchedPolicy[]): readonly string[] => [
   ...new Set(
     matched.flatMap(({ guardrails, pipeline }) => {

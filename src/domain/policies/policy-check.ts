@@ -1,7 +1,7 @@
 import { DomainError } from '../errors.ts';
-import { chainOf, policiesInForce, type Policy, type PolicyRules, rulesOfEntry } from './policy.ts';
+import { inheritanceOf, policiesInForce, type Policy, type PolicyRules, rulesOfEntry } from './policy.ts';
 
-/** A fault of a policy that was checked. */
+/** A fault of a checked policy. */
 export interface PolicyFault {
   readonly policyName: string;
   readonly kind: 'invalid_syntax' | 'invalid_guardrail' | 'invalid_inheritance' | 'circular_inheritance';
@@ -15,13 +15,13 @@ export interface PolicyCheck {
   readonly warnings: readonly PolicyFault[];
 }
 
-interface Surroundings {
-  /** Whether a guardrail exists. */
-  readonly knows: (guardrail: string) => boolean;
-  /** Existing policies, which may be parents. */
+/** The state of the gateway with which policies are checked. */
+interface CheckContext {
+  readonly hasGuardrail: (name: string) => boolean;
+  /** Existing policies. Checked policies may inherit from them. */
   readonly others: readonly Policy[];
-  /** A fault of the rules themselves, such as a wrong expression; null without one. */
-  readonly assertRules: (policy: Policy) => string | null;
+  /** Message for invalid rules, such as a wrong expression in a condition; null for valid rules. */
+  readonly ruleFaultOf: (policy: Policy) => string | null;
 }
 
 const policyFrom = (name: string, rules: PolicyRules): Policy => ({
@@ -40,10 +40,13 @@ const policyFrom = (name: string, rules: PolicyRules): Policy => ({
   updatedBy: null,
 });
 
-function guardrailFaults({ name, guardrailsAdd, guardrailsRemove, pipeline }: Policy, knows: Surroundings['knows']) {
+function guardrailFaults(
+  { name, guardrailsAdd, guardrailsRemove, pipeline }: Policy,
+  hasGuardrail: CheckContext['hasGuardrail'],
+): PolicyCheck {
   const faultsIn = (field: string, names: readonly string[]): readonly PolicyFault[] =>
     names
-      .filter((one) => !knows(one))
+      .filter((guardrail) => !hasGuardrail(guardrail))
       .map((value) => ({
         policyName: name,
         kind: 'invalid_guardrail',
@@ -58,37 +61,38 @@ function guardrailFaults({ name, guardrailsAdd, guardrailsRemove, pipeline }: Po
   };
 }
 
-/** Faults of policies by name, as the configuration file has them. */
+/** Checks policies. `entries` are entries of the section `policies` of the configuration file, by name. */
 export function policyFaults(
   entries: Readonly<Record<string, unknown>>,
-  { knows, others, assertRules }: Surroundings,
+  { hasGuardrail, others, ruleFaultOf }: CheckContext,
 ): PolicyCheck {
   const errors: PolicyFault[] = [];
   const warnings: PolicyFault[] = [];
   const policies: Policy[] = [];
-  const fault = (policyName: string, kind: PolicyFault['kind'], message: string, field: string | null): void =>
+  const addError = (policyName: string, kind: PolicyFault['kind'], message: string, field: string | null): void =>
     void errors.push({ policyName, kind, message, field, value: null });
   for (const [name, entry] of Object.entries(entries)) {
     try {
       policies.push(policyFrom(name, rulesOfEntry(entry)));
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      fault(name, 'invalid_syntax', error.message, null);
+      addError(name, 'invalid_syntax', error.message, null);
     }
   }
   const names = new Set(policies.map(({ name }) => name));
   const inForce = policiesInForce([...others.filter(({ name }) => !names.has(name)), ...policies]);
   for (const policy of policies) {
-    const found = guardrailFaults(policy, knows);
+    const found = guardrailFaults(policy, hasGuardrail);
     errors.push(...found.errors);
     warnings.push(...found.warnings);
-    const chain = chainOf(policy, inForce);
-    if (typeof chain === 'string')
-      fault(policy.name, chain.includes('cycle') ? 'circular_inheritance' : 'invalid_inheritance', chain, 'inherit');
-    else {
-      const wrong = assertRules({ ...policy, inherit: null });
-      if (wrong !== null) fault(policy.name, 'invalid_syntax', wrong, null);
+    const { fault } = inheritanceOf(policy, inForce);
+    if (fault !== null) {
+      const kind = fault.isCycle ? 'circular_inheritance' : 'invalid_inheritance';
+      addError(policy.name, kind, fault.message, 'inherit');
+      continue;
     }
+    const ruleFault = ruleFaultOf({ ...policy, inherit: null });
+    if (ruleFault !== null) addError(policy.name, 'invalid_syntax', ruleFault, null);
   }
   return { errors, warnings };
 }

@@ -1,12 +1,12 @@
 import type { DailyUse, GuardrailDay } from '../guardrails/guardrail-use.ts';
 import type { MatchedPolicy } from './policy-book.ts';
 
-/** Runs of the guardrails of one policy, also those on calls that selected them in another way. */
+/** Use of the guardrails of one policy. Runs that another policy or a key selected are included. */
 export interface PolicyUse {
   readonly name: string;
   readonly runs: number;
   readonly blocked: number;
-  /** Sum over all runs. */
+  /** Sum of the durations of all runs, in ms. */
   readonly latencyMs: number;
 }
 
@@ -15,15 +15,16 @@ export interface PolicyUseReport {
   readonly days: readonly DailyUse[];
 }
 
-/** Use by policy, the most used first. */
+/** Sums by policy, the most runs first. */
 export const useByPolicy = (
   policies: readonly Pick<MatchedPolicy, 'name' | 'guardrails'>[],
   days: readonly GuardrailDay[],
 ): readonly PolicyUse[] =>
   policies
     .map(({ name, guardrails }) => {
-      const own = days.filter((day) => guardrails.includes(day.name));
-      const sum = (of: (day: GuardrailDay) => number): number => own.reduce((total, day) => total + of(day), 0);
+      const ofPolicy = days.filter((day) => guardrails.includes(day.name));
+      const sum = (valueOf: (day: GuardrailDay) => number): number =>
+        ofPolicy.reduce((total, day) => total + valueOf(day), 0);
       return {
         name,
         runs: sum(({ passed, flagged, intervened, failed }) => passed + flagged + intervened + failed),
@@ -31,4 +32,4 @@ export const useByPolicy = (
         latencyMs: sum(({ latencyMs }) => latencyMs),
       };
     })
-    .toSorted((one, other) => other.runs - one.runs);
+    .toSorted((left, right) => right.runs - left.runs);

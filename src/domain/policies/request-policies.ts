@@ -5,13 +5,19 @@ import { isJsonObject } from '../json-object.ts';
 /** Maximum number of names in one list. A request has up to three lists. */
 const MAX_NAMES = 100;
 
-/** Policies that a request names, in `policies` or in its metadata. Throws InvalidInput. */
+/**
+ * Names of the policies in `policies`, `metadata.policies` and `litellm_metadata.policies` of a request. Throws
+ * InvalidInput.
+ */
 export function requestedPoliciesOf({
   body,
   endpoint,
 }: Pick<ModelRequest, 'endpoint' | 'body'>): Pick<ModelRequest, 'policies'> {
   const metadata = ['metadata', 'litellm_metadata'].map((member) => body[member]);
-  const lists = [body['policies'], ...metadata.map((one) => (isJsonObject(one) ? one['policies'] : undefined))];
+  const lists = [
+    body['policies'],
+    ...metadata.map((members) => (isJsonObject(members) ? members['policies'] : undefined)),
+  ];
   const names = lists.flatMap((list): readonly string[] => {
     if (list === undefined || list === null) return [];
     const isValid = Array.isArray(list) && list.length <= MAX_NAMES && list.every((name) => typeof name === 'string');

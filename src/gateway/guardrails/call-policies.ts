@@ -12,16 +12,16 @@ export interface PolicySelection {
   readonly model: string;
   /** Labels of the call, with its tags. */
   readonly labels?: CallLabels | undefined;
-  /** Names in the request; none when absent. */
+  /** Policies that the request names; none when absent. */
   readonly policies?: readonly string[] | undefined;
 }
 
-const NONE: readonly MatchedPolicy[] = [];
+const NO_POLICIES: readonly MatchedPolicy[] = [];
 
 const namesIn = (list: unknown): readonly string[] =>
   Array.isArray(list) ? list.filter((name): name is string => typeof name === 'string') : [];
 
-/** Policies that a key, its team and its project name. */
+/** Policies in `metadata.policies` of a key, its team and its project. */
 function namedByOwners(key: VirtualKey): readonly NamedPolicy[] {
   const { team, project } = key.owners ?? {};
   return [
@@ -40,19 +40,21 @@ const factsOf = ({ caller, model, labels }: PolicySelection): CallFacts => ({
 });
 
 /**
- * The policies of a call. Throws InvalidInput for an unknown name of the request. Throws GuardrailMissing for an
- * unknown name of the key or its owners, and for a policy whose parent is missing. Otherwise the call would run
- * unchecked.
+ * The policies that apply to a call. Throws InvalidInput when the request names an unknown policy. Throws
+ * GuardrailMissing when the key, its team or its project names an unknown policy, and for a policy with a faulty
+ * inheritance. Without these errors, the call would run without its guardrails.
  */
 export function policiesOfCall(book: PolicyBook, selection: PolicySelection): readonly MatchedPolicy[] {
   const { caller, policies = [] } = selection;
   const byOwners = caller.key === null ? [] : namedByOwners(caller.key);
-  if (book.isEmpty && byOwners.length === 0 && policies.length === 0) return NONE;
-  const unknown = policies.find((name) => !book.has(name));
-  if (unknown !== undefined) throw unknownPolicy(unknown);
-  const missing = byOwners.find(({ name }) => !book.has(name));
-  if (missing !== undefined)
-    throw new GuardrailMissing(`The policy '${missing.name}' of this call is not in force, so the call is refused.`);
+  if (book.isEmpty && byOwners.length === 0 && policies.length === 0) return NO_POLICIES;
+  const unknownOfRequest = policies.find((name) => !book.has(name));
+  if (unknownOfRequest !== undefined) throw unknownPolicy(unknownOfRequest);
+  const unknownOfOwner = byOwners.find(({ name }) => !book.has(name));
+  if (unknownOfOwner !== undefined)
+    throw new GuardrailMissing(
+      `The policy '${unknownOfOwner.name}' of this call is not in force, so the call is refused.`,
+    );
   const named = [...byOwners, ...policies.map((name) => ({ name, via: 'request' as const }))];
   const matched = book.match(factsOf(selection), named);
   const faulty = matched.find(({ fault }) => fault !== null);

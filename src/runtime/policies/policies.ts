@@ -4,7 +4,7 @@ import type { FilePolicies, Policies } from '../../domain/policies/policies.ts';
 import { createPolicyBook, type PolicyBook } from '../../domain/policies/policy-book.ts';
 import {
   assertName,
-  chainOf,
+  inheritanceOf,
   policiesInForce,
   policyExists,
   type Policy,
@@ -58,10 +58,10 @@ export function createPolicies({ configured, policies, attachments }: PolicyOpti
     const all = [...others, { ...policy, status: 'production' as const }];
     const inForce = policiesInForce(all);
     for (const one of inForce.values()) {
-      const chain = chainOf(one, inForce);
-      // A fault that other policies have already is not caused by this one.
+      // Faults of other policies exist without this policy.
       const isConcerned = one.name === policy.name || one.inherit === policy.name;
-      if (isConcerned && typeof chain === 'string') throw new InvalidInput(`inherit: ${chain}`);
+      const fault = isConcerned ? inheritanceOf(one, inForce).fault : null;
+      if (fault !== null) throw new InvalidInput(`inherit: ${fault.message}`);
     }
     return bookOf(all);
   }

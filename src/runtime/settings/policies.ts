@@ -4,7 +4,7 @@ import { isJsonObject } from '../../domain/json-object.ts';
 import { type PolicyAttachment, validAttachment } from '../../domain/policies/attachment.ts';
 import type { FilePolicies } from '../../domain/policies/policies.ts';
 import { createPolicyBook } from '../../domain/policies/policy-book.ts';
-import { assertName, chainOf, policiesInForce, type Policy, rulesOfEntry } from '../../domain/policies/policy.ts';
+import { assertName, inheritanceOf, policiesInForce, type Policy, rulesOfEntry } from '../../domain/policies/policy.ts';
 import { modelMatcher } from '../policies/model-matcher.ts';
 import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
@@ -150,9 +150,9 @@ export function readPolicies(document: ConfigDocument, { fault, faultIfStrict }:
       () => createPolicyBook([policy], [], modelMatcher),
       (message) => refuse(['policies', policy.name], message),
     );
-    const chain = chainOf(policy, inForce);
-    // A parent that the file does not have may be stored.
-    if (typeof chain === 'string' && chain.includes('cycle')) refuse(['policies', policy.name, 'inherit'], chain);
+    const inheritance = inheritanceOf(policy, inForce);
+    // Other faults are accepted: the parent may be a stored policy.
+    if (inheritance.fault?.isCycle === true) refuse(['policies', policy.name, 'inherit'], inheritance.fault.message);
   }
   return isRefused ? NONE : { policies, attachments };
 }

@@ -255,6 +255,7 @@ describe('policies over HTTP', () => {
       a: { inherit: 'b', guardrails: { add: ['gone'], remove: ['lost'] } },
       b: { inherit: 'a' },
       c: { inherit: 'nope' },
+      e: { inherit: 'lifecycle' },
       d: { unknown: 1 },
     };
     const fault = (policy_name: string, error_type: string, message: string, members: Json = {}) => ({
@@ -278,6 +279,7 @@ describe('policies over HTTP', () => {
           fault('a', 'circular_inheritance', "the inheritance of 'a' has a cycle at 'a'"),
           fault('b', 'circular_inheritance', "the inheritance of 'b' has a cycle at 'b'"),
           fault('c', 'invalid_inheritance', "the parent policy 'nope' of 'c' is not in force"),
+          fault('e', 'invalid_inheritance', "the parent policy 'lifecycle' of 'e' is not in force"),
         ],
         warnings: [
           fault('a', 'invalid_guardrail', "Guardrail 'lost' not found in guardrail registry", {

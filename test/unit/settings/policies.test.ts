@@ -28,6 +28,10 @@ prompts:
     ]);
   });
 
+  it('accept a parent that may be stored, whatever its name', () => {
+    expect(faultsFrom({ yaml: 'policies:\n  a: { inherit: lifecycle }\n' })).toEqual([]);
+  });
+
   it('a template with a statement is a fault', () => {
     const yaml = `prompts:
   - prompt_id: p
