@@ -57,7 +57,7 @@ export const listAutoRouters = operation({
 /** Default period of `listRoutedCalls`, in ms. */
 const DEFAULT_PERIOD_MS = 30 * 86_400_000;
 /** Maximum number of groups. */
-const MOST_GROUPS = 1_000;
+const MAX_GROUPS = 1_000;
 
 /** Counts calls by router, tier, cause and model. Throws InvalidInput for a period that ends before it starts. */
 export const listRoutedCalls = operation({
@@ -70,7 +70,7 @@ export const listRoutedCalls = operation({
     const toMs = to?.getTime() ?? platform.clock.now().getTime() + 1;
     const fromMs = from?.getTime() ?? toMs - DEFAULT_PERIOD_MS;
     if (fromMs > toMs) throw new InvalidInput('The period ends before it starts.');
-    return platform.stores.autoRouters.decisions({ fromMs, toMs }, MOST_GROUPS);
+    return platform.stores.autoRouters.routedCalls({ fromMs, toMs }, MAX_GROUPS);
   },
 });
 

@@ -55,9 +55,9 @@ for (const engine of ENGINES)
         { ...same, tier: 'SIMPLE', cause: 'llm_classifier', model: 'small', calls: 2, failures: 1, cost: 7n },
         { ...same, tier: null, cause: 'llm_classifier_fallback', model: 'spare', calls: 1, failures: 0, cost: 7n },
       ];
-      expect(await stores.autoRouters.decisions(period, 10)).toEqual(expected);
-      expect(await stores.autoRouters.decisions(period, 1)).toEqual(expected.slice(0, 1));
-      expect(await stores.autoRouters.decisions({ fromMs: 0, toMs: 1 }, 10)).toEqual([]);
+      expect(await stores.autoRouters.routedCalls(period, 10)).toEqual(expected);
+      expect(await stores.autoRouters.routedCalls(period, 1)).toEqual(expected.slice(0, 1));
+      expect(await stores.autoRouters.routedCalls({ fromMs: 0, toMs: 1 }, 10)).toEqual([]);
     });
 
     it('run the registrations of all processes one after another', async () => {

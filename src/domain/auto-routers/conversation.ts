@@ -7,17 +7,17 @@ import type { TextPlace } from '../guardrails/texts/walk.ts';
 export interface Conversation {
   /** Instructions of the application; empty for none. */
   readonly system: string;
-  /** Texts of the person, one for each turn with a text. */
-  readonly asks: readonly string[];
-  /** Whether the last turn is one of the person, and no result of a tool. */
-  readonly endsWithAsk: boolean;
-  /** Whether the last turn has an image. */
+  /** Texts of the user, one for each turn with a text. Results of tools are left out. */
+  readonly userTexts: readonly string[];
+  /** Whether the last turn is a turn of the user, without the result of a tool. */
+  readonly endsWithUserTurn: boolean;
+  /** Whether any turn has an image, also in the result of a tool. */
   readonly hasImage: boolean;
 }
 
 const REMINDER_TAGS = /<(\/?)system-reminder>/gi;
 
-/** A text without the blocks that coding agents add to it. A block without an end stays. */
+/** A text without the `system-reminder` blocks that coding agents add to it. A block without an end tag stays. */
 export function withoutReminders(text: string): string {
   let kept = '';
   let keptTo = 0;
@@ -33,82 +33,93 @@ export function withoutReminders(text: string): string {
   return (kept + text.slice(keptTo)).trim();
 }
 
-/** Types of parts that are results of tools. */
-const TOOL_TYPES: ReadonlySet<unknown> = new Set([
-  'tool_result',
-  'function_call_output',
-  'custom_tool_call_output',
-  'mcp_tool_result',
+/** Whether a value of `type` marks the result of a tool, such as `tool_result` or `function_call_output`. */
+const isToolResultType = (type: unknown): boolean =>
+  typeof type === 'string' && /(?:^|_)(?:tool_result|call_output)$/.test(type);
+/** Members that contain the result of a tool. */
+const TOOL_RESULT_MEMBERS: ReadonlySet<string | number> = new Set([
+  'functionResponse',
+  'function_response',
+  'toolResult',
 ]);
-const TOOL_MEMBERS: ReadonlySet<string | number> = new Set(['functionResponse', 'function_response', 'toolResult']);
 
-/** Whether a text is inside the result of a tool. Some dialects send these results in turns of the user. */
-function isOfTool(body: JsonObject, { path, role }: TextPlace): boolean {
+/** Whether a text is inside the result of a tool. In some dialects, turns of the user contain such results. */
+function isInToolResult(body: JsonObject, { path, role }: TextPlace): boolean {
   if (role === 'tool') return true;
   let value: unknown = body;
   for (const step of path) {
-    if (TOOL_MEMBERS.has(step)) return true;
+    if (TOOL_RESULT_MEMBERS.has(step)) return true;
     if (Array.isArray(value)) value = value[Number(step)];
     else if (isJsonObject(value)) value = value[step];
-    if (isJsonObject(value) && TOOL_TYPES.has(value['type'])) return true;
+    if (isJsonObject(value) && isToolResultType(value['type'])) return true;
   }
   return false;
 }
 
-/** The list of turns of a body; empty for a prompt that is one text. */
+/** The turns of a body; empty for a prompt that is one text. */
 const turnsOf = (body: JsonObject, { input }: Endpoint): readonly unknown[] => {
   const turns = body[input.member];
   return Array.isArray(turns) ? turns : [];
 };
 
-const ASKING_ROLES: ReadonlySet<unknown> = new Set(['user', undefined]);
+/** Roles of turns of the user. Gemini permits turns without a role. */
+const USER_ROLES: ReadonlySet<unknown> = new Set(['user', undefined]);
 
-function isAsk(turn: unknown): boolean {
+function isUserTurn(turn: unknown): boolean {
   if (typeof turn === 'string') return true;
-  if (!isJsonObject(turn) || !ASKING_ROLES.has(turn['role'])) return false;
-  if (TOOL_TYPES.has(turn['type'])) return false;
-  const parts = turn['content'] ?? turn['parts'];
-  return !(Array.isArray(parts) && parts.some(isToolPart));
+  if (!isJsonObject(turn) || !USER_ROLES.has(turn['role'])) return false;
+  if (isToolResultType(turn['type'])) return false;
+  return !partsOf(turn).some(isToolResult);
 }
 
-const isToolPart = (part: unknown): boolean =>
-  isJsonObject(part) && (TOOL_TYPES.has(part['type']) || Object.keys(part).some((member) => TOOL_MEMBERS.has(member)));
+/** The content blocks of a turn, or of a block that is the result of a tool. */
+function partsOf(turn: JsonObject): readonly unknown[] {
+  const parts = turn['content'] ?? turn['parts'] ?? turn['output'];
+  return Array.isArray(parts) ? parts : [];
+}
+
+function isToolResult(part: unknown): boolean {
+  if (!isJsonObject(part)) return false;
+  return isToolResultType(part['type']) || Object.keys(part).some((member) => TOOL_RESULT_MEMBERS.has(member));
+}
 
 const IMAGE_TYPES: ReadonlySet<unknown> = new Set(['image', 'image_url', 'input_image']);
 
 function isImage(part: unknown): boolean {
   if (!isJsonObject(part)) return false;
-  const inline = part['inlineData'] ?? part['inline_data'] ?? part['fileData'] ?? part['file_data'];
-  const mime: unknown = isJsonObject(inline) ? (inline['mimeType'] ?? inline['mime_type']) : null;
-  return IMAGE_TYPES.has(part['type']) || isJsonObject(part['image']) || String(mime).startsWith('image/');
+  if (IMAGE_TYPES.has(part['type']) || isJsonObject(part['image'])) return true;
+  const media = part['inlineData'] ?? part['inline_data'] ?? part['fileData'] ?? part['file_data'];
+  const mimeType: unknown = isJsonObject(media) ? (media['mimeType'] ?? media['mime_type']) : null;
+  return typeof mimeType === 'string' && mimeType.startsWith('image/');
 }
 
-/** Whether a turn or item has an image, directly or in its content. */
+/** Whether a turn is an image, or has one in its content or in the result of a tool. */
 function hasImage(turn: unknown): boolean {
   if (!isJsonObject(turn)) return false;
-  const parts = turn['content'] ?? turn['parts'];
-  return isImage(turn) || (Array.isArray(parts) && parts.some(isImage));
+  const parts = partsOf(turn);
+  const innerParts = parts.filter(isJsonObject).flatMap(partsOf);
+  return [turn, ...parts, ...innerParts].some(isImage);
 }
 
 /** Reads a conversation in the dialect of its endpoint. */
 export function conversationOf(endpoint: Endpoint, body: JsonObject): Conversation {
   const turns = turnsOf(body, endpoint);
-  const asks = new Map<string, string[]>();
+  const textsByTurn = new Map<string, string[]>();
   const system: string[] = [];
   for (const place of requestTexts(endpoint, body)) {
     if (place.role === 'system') system.push(place.text);
-    if (place.role !== 'user' || isOfTool(body, place)) continue;
+    if (place.role !== 'user' || isInToolResult(body, place)) continue;
     const turn = String(place.path[1] ?? '');
-    const texts = asks.get(turn);
-    // Appended in place: a turn may have many thousands of parts.
-    if (texts === undefined) asks.set(turn, [place.text]);
+    const texts = textsByTurn.get(turn);
+    // Appended in place: a turn may have many thousands of parts, and a copy for each would take quadratic time.
+    if (texts === undefined) textsByTurn.set(turn, [place.text]);
     else texts.push(place.text);
   }
-  const last = turns.at(-1);
+  const userTexts = [...textsByTurn.values()].map((texts) => withoutReminders(texts.join('\n')));
   return {
     system: system.join('\n'),
-    asks: [...asks.values()].map((texts) => withoutReminders(texts.join('\n'))).filter((text) => text !== ''),
-    endsWithAsk: turns.length === 0 || isAsk(last),
+    userTexts: userTexts.filter((text) => text !== ''),
+    endsWithUserTurn: turns.length === 0 || isUserTurn(turns.at(-1)),
     hasImage: turns.some(hasImage),
   };
 }

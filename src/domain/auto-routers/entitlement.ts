@@ -1,7 +1,7 @@
 import { Forbidden } from '../errors.ts';
 import type { AutoRouter } from './auto-router.ts';
 
-/** Classifiers of which only a limited number of routers may be registered, with their names in messages. */
+/** Gated classifiers: only `MAX_ROUTERS` routers of each may be registered. The values are their names in messages. */
 const GATED = {
   heuristic_v2: 'Heuristic v2',
   capability: 'Capability',
@@ -10,27 +10,30 @@ const GATED = {
 
 export type GatedClassifier = keyof typeof GATED;
 
-/** Routers of each gated classifier. Licences of the reference, which lift its limit, are not read. */
-const MOST_ROUTERS = 1;
+/** Maximum number of routers per gated classifier. A licence of the reference does not lift this limit here. */
+const MAX_ROUTERS = 1;
 
-/** The gated classifier of a router; null for a router without a limit. */
+/** The classifier of a router if it is gated, else null. */
 export function gatedClassifierOf(router: AutoRouter | undefined): GatedClassifier | null {
   const kind = router?.classifier.kind;
   return kind !== undefined && Object.hasOwn(GATED, kind) ? (kind as GatedClassifier) : null;
 }
 
-/** Why the number of routers of a classifier is too high; null where it is not. */
+/** Error message for `count` routers of a gated classifier; null when so many may be registered. */
 export function overLimitText(kind: GatedClassifier, count: number): string | null {
-  if (count <= MOST_ROUTERS) return null;
+  if (count <= MAX_ROUTERS) return null;
   const name = GATED[kind];
   return (
-    `At most ${MOST_ROUTERS} auto-router(s) with classifier_type '${kind}' (${name}) can be registered but this would make ${count}. ` +
+    `At most ${MAX_ROUTERS} auto-router(s) with classifier_type '${kind}' (${name}) can be registered but this would make ${count}. ` +
     `Use a different classifier or remove an existing ${name} router. ` +
     "A LiteLLM license with the 'auto_router' feature lifts the limit."
   );
 }
 
-/** Throws Forbidden for a router above the limit. `others` are all other registered routers. */
+/**
+ * Throws Forbidden for a router with a gated classifier when `others` has `MAX_ROUTERS` routers with this classifier.
+ * `others` are all other registered routers.
+ */
 export function assertMayRegister(router: AutoRouter, others: readonly (AutoRouter | undefined)[]): void {
   const kind = gatedClassifierOf(router);
   if (kind === null) return;

@@ -1,6 +1,6 @@
 /**
- * Word lists of the heuristic. They are chosen for this gateway: the lists of the reference are not published as an
- * interface. Configured lists replace them.
+ * Default word lists of the heuristic; a configured list replaces one of them. They differ from the lists of the
+ * reference, which are not part of its documented interface.
  */
 export const CODE_WORDS: readonly string[] = [
   'function',
@@ -134,7 +134,7 @@ export const SIMPLE_WORDS: readonly string[] = [
   'no',
 ];
 
-/** Forms of tasks with several steps. Each is linear in the text. */
+/** Wordings of tasks with several steps. The time of each pattern is linear in the length of the text. */
 export const STEP_PATTERNS: readonly RegExp[] = [
   /\bfirst\b[^\n]{0,400}\bthen\b/i,
   /\bafter that\b/i,

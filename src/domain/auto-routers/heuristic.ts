@@ -2,6 +2,7 @@ import type { Tier } from './tiers.ts';
 import { CODE_WORDS, REASONING_WORDS, SIMPLE_WORDS, STEP_PATTERNS, TECHNICAL_WORDS } from './heuristic-words.ts';
 import { type KeywordFinder, keywordFinder } from './keywords.ts';
 
+/** What the heuristic measures in a text. */
 export const DIMENSIONS = [
   'tokenCount',
   'codePresence',
@@ -24,7 +25,7 @@ export const DEFAULT_WEIGHTS: Readonly<Record<Dimension, number>> = {
   questionComplexity: 0.02,
 };
 
-/** Scores from which the higher tier applies. */
+/** Lowest score of the higher one of two neighbouring tiers. */
 export interface TierBorders {
   readonly simple_medium: number;
   readonly medium_complex: number;
@@ -47,13 +48,13 @@ export interface HeuristicScoring {
     readonly technical: KeywordFinder;
     readonly simple: KeywordFinder;
   };
-  /** Score from which two reasoning markers select REASONING. */
+  /** Minimum score at which two reasoning markers select REASONING. */
   readonly overrideMinimum: number;
 }
 
 let compiledWords: HeuristicScoring['words'] | null = null;
 
-/** The word lists of this gateway, compiled when they are first used. */
+/** The default word lists, compiled at the first use. */
 export function defaultWords(): HeuristicScoring['words'] {
   compiledWords ??= {
     code: keywordFinder(CODE_WORDS),
@@ -68,45 +69,46 @@ export function defaultWords(): HeuristicScoring['words'] {
 export interface HeuristicResult {
   readonly tier: Tier;
   readonly score: number;
-  /** Dimensions that moved the score. Empty: the text gave no evidence. */
+  /** Dimensions that changed the score. Empty for a text without evidence. */
   readonly signals: readonly string[];
   /** Whether two reasoning markers selected the tier. */
   readonly isForced: boolean;
 }
 
-/** Maximum length of a scored text, in characters. The rest only counts as tokens. */
+/** Maximum number of characters that are searched. The rest of a text counts in its number of tokens only. */
 const SCORED_CHARACTERS = 65_536;
-/** Reasoning markers that select REASONING. */
+/** Number of reasoning markers that select REASONING. */
 const FORCING_MARKERS = 2;
 const CHARACTERS_PER_TOKEN = 4;
 
-/** Value of a dimension by the number of distinct words: one counts half, two or more count fully. */
+/** Value of a dimension by the number of distinct words: 0.5 for one word, 1 for two or more. */
 const graded = (count: number): number => Math.min(count, 2) / 2;
 
+/** Value by the number of question marks: 0.5 from two, 1 from four. */
 function questionValue(text: string): number {
   const questions = text.split('?').length - 1;
   if (questions >= 4) return 1;
   return questions >= 2 ? 0.5 : 0;
 }
 
-/** Scores the text of the current turn by seven weighted dimensions. */
-export function scoreByHeuristic(whole: string, scoring: HeuristicScoring): HeuristicResult {
+/** Scores a text by the weighted dimensions, and selects the tier of the score. */
+export function scoreByHeuristic(text: string, scoring: HeuristicScoring): HeuristicResult {
   const { weights, tokens, words, borders, overrideMinimum } = scoring;
-  const text = whole.slice(0, SCORED_CHARACTERS);
-  const tokenCount = Math.ceil(whole.length / CHARACTERS_PER_TOKEN);
-  const markers = words.reasoning.in(text).size;
+  const searched = text.slice(0, SCORED_CHARACTERS);
+  const tokenCount = Math.ceil(text.length / CHARACTERS_PER_TOKEN);
+  const markers = words.reasoning.find(searched).size;
   const lengthValue = tokenCount > tokens.complex ? 1 : 0;
   const values: Readonly<Record<Dimension, number>> = {
     tokenCount: tokenCount < tokens.simple ? -1 : lengthValue,
-    codePresence: graded(words.code.in(text).size + (text.includes('```') ? 1 : 0)),
+    codePresence: graded(words.code.find(searched).size + (searched.includes('```') ? 1 : 0)),
     reasoningMarkers: graded(markers),
-    technicalTerms: graded(words.technical.in(text).size),
-    simpleIndicators: words.simple.in(text).size > 0 ? -1 : 0,
-    multiStepPatterns: STEP_PATTERNS.some((pattern) => pattern.test(text)) ? 1 : 0,
-    questionComplexity: questionValue(text),
+    technicalTerms: graded(words.technical.find(searched).size),
+    simpleIndicators: words.simple.find(searched).size > 0 ? -1 : 0,
+    multiStepPatterns: STEP_PATTERNS.some((pattern) => pattern.test(searched)) ? 1 : 0,
+    questionComplexity: questionValue(searched),
   };
   const sum = DIMENSIONS.reduce((total, name) => total + values[name] * weights[name], 0);
-  // Rounded, so that a sum such as 0.1 + 0.05 equals the border 0.15.
+  // Rounded, because the sum of doubles 0.1 + 0.05 is above the border 0.15.
   const score = Math.round(sum * 1e6) / 1e6;
   const signals = DIMENSIONS.filter((name) => values[name] !== 0);
   const isForced = markers >= FORCING_MARKERS && score >= overrideMinimum;
@@ -119,36 +121,37 @@ export function tierOfScore(score: number, borders: TierBorders): Tier {
   return score < borders.complex_reasoning ? 'COMPLEX' : 'REASONING';
 }
 
-/** Whether a score is within `margin` of a border, so that a small difference would select another tier. */
+/** Whether a score differs from a border by at most `margin`. */
 export const isNearBorder = (score: number, borders: TierBorders, margin: number): boolean =>
   Object.values(borders).some((border: number) => Math.abs(score - border) <= margin);
 
 /** Steepness of the success curves of `heuristic_v2`. */
 const STEEPNESS = 12;
-/** Probability of success that a tier needs. */
+/** Minimum probability of success of the selected tier. */
 const NEEDED_SUCCESS = 0.75;
 
 /** Result of `heuristic_v2`. */
 export interface SuccessForecast extends HeuristicResult {
-  /** Probability of success of each tier, not decreasing. */
+  /** Probability of success by tier. A higher tier never has a lower probability. */
   readonly success: Readonly<Record<Tier, number>>;
 }
 
 /**
- * `heuristic_v2`: the first tier whose probability of success is 0.75 or more. The probability falls with the distance
- * of the score above the upper border of the tier. The table that the reference trained is not used.
+ * `heuristic_v2`: selects the lowest tier whose probability of success is at least `NEEDED_SUCCESS`. The probability of
+ * a tier is 0.5 for a score at its upper border, and lower for higher scores. The reference uses a trained table
+ * instead.
  */
 export function forecastSuccess(text: string, scoring: HeuristicScoring): SuccessForecast {
   const found = scoreByHeuristic(text, scoring);
   const { borders } = scoring;
-  const below = (border: number): number => {
-    const value = 1 / (1 + Math.exp(-STEEPNESS * (border - found.score)));
-    return Math.round(value * 1e4) / 1e4;
+  const successBelow = (border: number): number => {
+    const probability = 1 / (1 + Math.exp(-STEEPNESS * (border - found.score)));
+    return Math.round(probability * 1e4) / 1e4;
   };
   const success: Record<Tier, number> = {
-    SIMPLE: below(borders.simple_medium),
-    MEDIUM: below(borders.medium_complex),
-    COMPLEX: below(borders.complex_reasoning),
+    SIMPLE: successBelow(borders.simple_medium),
+    MEDIUM: successBelow(borders.medium_complex),
+    COMPLEX: successBelow(borders.complex_reasoning),
     REASONING: 1,
   };
   const first = (['SIMPLE', 'MEDIUM', 'COMPLEX'] as const).find((tier) => success[tier] >= NEEDED_SUCCESS);

@@ -2,18 +2,19 @@ import type { JsonObject } from '../json-object.ts';
 import type { Judge, JudgeFormat } from './auto-router.ts';
 import type { Tier } from './tiers.ts';
 
-/** The messages of a judge call, and how its answer is read. */
+/** The content of a judge call, and the reader of its answer. */
 export interface JudgeQuestion<Verdict> {
   readonly judge: Judge;
-  /** System text. */
+  /** Text of the system message. */
   readonly system: string;
-  /** Turns after the system text. Images are only in the last one. */
+  /** Texts of the user messages after the system message. */
   readonly turns: readonly string[];
+  /** Maximum number of tokens of the answer. */
   readonly maxTokens: number;
   readonly format: JudgeFormat;
-  /** Name and schema of the answer. */
+  /** Name and JSON Schema of the answer. */
   readonly schema: { readonly name: string; readonly schema: JsonObject };
-  /** Reads an answer; null for one that is not valid. */
+  /** The verdict in the text of an answer; null for an answer in another format. */
   read(answer: string): Verdict | null;
 }
 
@@ -25,17 +26,20 @@ export interface JudgedTier {
   readonly probability?: number;
 }
 
-/** Maximum length of the texts in a judge call, in characters. The start and the end of a longer text are sent. */
-const MOST_CHARACTERS = 24_000;
+/** Default of `maxCharacters`: maximum length of a text in a judge call. */
+const MAX_CHARACTERS = 24_000;
 
-/** A text with its middle left out, where it is longer than `most` characters. */
-export function shortened(text: string, most = MOST_CHARACTERS): string {
-  if (text.length <= most) return text;
-  const half = Math.floor(most / 2);
+/**
+ * Returns a text of up to `maxCharacters` unchanged. Of a longer text, keeps half of `maxCharacters` from each end,
+ * with a mark in place of the middle.
+ */
+export function shortened(text: string, maxCharacters = MAX_CHARACTERS): string {
+  if (text.length <= maxCharacters) return text;
+  const half = Math.floor(maxCharacters / 2);
   return `${text.slice(0, half)}\n[…]\n${text.slice(-half)}`;
 }
 
-/** An object with only required members. */
+/** JSON Schema of an object that has all of `properties` and no other members. */
 export const closedObject = (properties: JsonObject): JsonObject => ({
   type: 'object',
   properties,
@@ -49,6 +53,6 @@ export const responseFormatOf = ({ format, schema }: JudgeQuestion<unknown>): Js
     ? { type: 'json_schema', json_schema: { name: schema.name, strict: true, schema: schema.schema } }
     : { type: 'json_object' };
 
-/** The system text. With `json_object` it contains the schema. */
+/** Text of the system message. With `json_object`, the schema is appended, because `response_format` has none. */
 export const systemTextOf = ({ system, format, schema }: JudgeQuestion<unknown>): string =>
   format === 'json_schema' ? system : `${system}\n\nJSON Schema of the answer:\n${JSON.stringify(schema.schema)}`;

@@ -1,29 +1,30 @@
-/** Counts distinct keywords in a text. */
+/** Finds a fixed set of keywords in texts. */
 export interface KeywordFinder {
-  /** Distinct keywords that a text contains, in lower case. */
-  in(text: string): ReadonlySet<string>;
+  /** The keywords that a text contains, each once and in lower case. */
+  find(text: string): ReadonlySet<string>;
 }
 
 const NO_WORDS: ReadonlySet<string> = new Set();
-/** Letters of languages that are written without spaces. Next to them, a keyword needs no boundary. */
+/** Letters of languages that are written without spaces. Next to such a letter, a keyword needs no word boundary. */
 const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}`;
-const BEFORE = String.raw`(?<![[\p{L}\p{N}_]--[${UNSPACED}]])`;
-const AFTER = String.raw`(?![[\p{L}\p{N}_]--[${UNSPACED}]])`;
+/** Letters, digits and `_`, without those of `UNSPACED`. Next to them, a keyword is only a part of a word. */
+const WORD_CHARACTER = String.raw`[[\p{L}\p{N}_]--[${UNSPACED}]]`;
 
-/** Characters that are syntax in a pattern with the flag `v`. */
+/** Escapes characters that are syntax in a pattern with the flag `v`. */
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 
 /**
- * Finds whole words and phrases, ignoring case. Longer keywords match before shorter ones that they contain. The time
- * is linear in the text: keywords are plain texts.
+ * Creates a finder of whole words and phrases that ignores case. Where two keywords match at a place, the longer one is
+ * found. The time is linear in the length of the text.
  */
 export function keywordFinder(keywords: readonly string[]): KeywordFinder {
-  const sorted = [...new Set(keywords.map((one) => one.trim().toLowerCase()))]
-    .filter((one) => one !== '')
-    .toSorted((one, other) => other.length - one.length);
-  if (sorted.length === 0) return { in: () => NO_WORDS };
-  const pattern = new RegExp(`${BEFORE}(?:${sorted.map(escaped).join('|')})${AFTER}`, 'giv');
+  const sorted = [...new Set(keywords.map((keyword) => keyword.trim().toLowerCase()))]
+    .filter((keyword) => keyword !== '')
+    .toSorted((left, right) => right.length - left.length);
+  if (sorted.length === 0) return { find: () => NO_WORDS };
+  const alternatives = sorted.map(escaped).join('|');
+  const pattern = new RegExp(`(?<!${WORD_CHARACTER})(?:${alternatives})(?!${WORD_CHARACTER})`, 'giv');
   return {
-    in: (text) => new Set(Array.from(text.matchAll(pattern), ([word]) => word.toLowerCase())),
+    find: (text) => new Set(Array.from(text.matchAll(pattern), ([word]) => word.toLowerCase())),
   };
 }

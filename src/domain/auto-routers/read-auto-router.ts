@@ -6,12 +6,16 @@ import { CLASSIFIER_MEMBERS, readClassifier } from './read-classifier.ts';
 
 const CONFIG = 'complexity_router_config';
 const DEFAULT_MODEL = 'complexity_router_default_model';
-const MOST_MODELS = 32;
-const MOST_RULES = 100;
-const AFFINITY_SECONDS = 3_600;
-const SECONDS = { min: 1, max: 31_536_000 };
+/** Maximum number of models of one tier. */
+const MAX_MODELS = 32;
+/** Maximum number of keyword rules. */
+const MAX_RULES = 100;
+/** Default time for which a session keeps a decision, in seconds. */
+const DEFAULT_SESSION_TTL = 3_600;
+/** Permitted time for which a session keeps a decision, in seconds: up to one year. */
+const SESSION_TTL = { min: 1, max: 31_536_000 };
 
-/** Members without an effect here: see docs/auto-routers.md. */
+/** Members of the reference that are accepted without an effect (docs/auto-routers.md). */
 const WITHOUT_EFFECT = [
   'deployment_affinity',
   'return_raw_model_name',
@@ -24,7 +28,7 @@ const WITHOUT_EFFECT = [
   'reminder_markers',
 ] as const;
 
-/** Members that would change decisions and are not built. They are refused unless they are off. */
+/** Members of the reference that would change decisions and are not supported. A member that is on is a fault. */
 const REFUSED = [
   'adaptive',
   'stall_escalation_enabled',
@@ -56,18 +60,18 @@ const KNOWN = [
   ...REFUSED,
 ];
 
-/** Members of a request that a tier may not set: they select the upstream or its account. */
+/** Request members that a tier may not set: the model, the prompt, streaming, and the upstream with its credentials. */
 const FIXED_MEMBERS =
   /^(model|messages|input|prompt|contents|stream|api_key|api_base|base_url|.*_credentials?|.*_token)$/;
 
-/** A router, or the faults of its configuration. */
+/** The settings of a router, or the faults of its configuration. */
 export type ReadRouter =
   | { readonly router: AutoRouter; readonly faults: readonly [] }
   | { readonly router: null; readonly faults: readonly RouterFault[] };
 
 /**
- * Reads the router of a deployment from its `litellm_params`. Null for a deployment that is no router. Paths of faults
- * begin at `litellm_params`.
+ * Reads the settings of a router from the `litellm_params` of a deployment. Null for a deployment that is no router.
+ * `name` is the public model name of the deployment. Paths of faults are relative to `litellm_params`.
  */
 export function readAutoRouter(params: JsonObject, name: string): ReadRouter | null {
   const { model } = params;
@@ -75,62 +79,63 @@ export function readAutoRouter(params: JsonObject, name: string): ReadRouter | n
   const faults: RouterFault[] = [];
   const top = new ConfigReader(params, [], faults);
   if (model !== AUTO_ROUTER_MODEL) {
-    top.fault('model', `is not a supported router. Use ${AUTO_ROUTER_MODEL}`);
+    top.addFault('model', `is not a supported router. Use ${AUTO_ROUTER_MODEL}`);
     return { router: null, faults };
   }
-  if (!top.has(CONFIG)) top.fault(CONFIG, 'is required for a router');
+  if (!top.has(CONFIG)) top.addFault(CONFIG, 'is required for a router');
   const config = top.map(CONFIG);
-  config.only(KNOWN);
+  config.refuseOthers(KNOWN);
   for (const member of REFUSED)
-    if (isOn(config.value(member))) config.fault(member, 'is not supported by this gateway. Remove it');
+    if (isOn(config.value(member))) config.addFault(member, 'is not supported by this gateway. Remove it');
   const defaultModel = top.text(DEFAULT_MODEL) ?? config.text('default_model');
   const tiers = readTiers(config);
   const classifier = readClassifier(config, { tiers }, defaultModel);
   const judge = classifier !== null && 'judge' in classifier ? classifier.judge.model : null;
-  const named = [...[...tiers.values()].flat().map((one) => one.model), defaultModel, judge];
-  if (named.includes(name)) top.fault(CONFIG, `must not name the router '${name}' itself`);
-  const read = {
+  const tierModels = [...tiers.values()].flat().map(({ model: tierModel }) => tierModel);
+  if ([...tierModels, defaultModel, judge].includes(name))
+    top.addFault(CONFIG, `must not name the router '${name}' itself`);
+  const settings = {
     tiers,
     labels: readLabels(config),
     defaultModel,
     keywordRules: readKeywordRules(config, tiers),
     escalationKeywords: config.texts('escalation_keywords'),
     hasAffinity: config.flag('session_affinity', false),
-    heldMs: readHeldMs(config),
-    mode: config.oneOf('classification_mode', ['every_request', 'user_turn'], 'every_request'),
+    sessionTtlMs: readSessionTtlMs(config),
+    classificationMode: config.oneOf('classification_mode', ['every_request', 'user_turn'], 'every_request'),
     routesByModality: config.flag('modality_routing', false),
     escalatesByContext: config.flag('enable_context_window_escalation', false),
   } as const;
   return classifier === null || faults.length > 0
     ? { router: null, faults }
-    : { router: { ...read, classifier }, faults: [] };
+    : { router: { ...settings, classifier }, faults: [] };
 }
 
-/** Whether a value switches a feature on. */
+/** Whether the value of a refused member is on: anything but false, null and an empty list. */
 const isOn = (value: unknown): boolean =>
   value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0);
 
 function readTiers(config: ConfigReader): AutoRouter['tiers'] {
   const map = config.map('tiers');
-  map.only(TIERS);
+  map.refuseOthers(TIERS);
   const tiers = new Map<Tier, readonly TierModel[]>();
   for (const tier of TIERS) {
     const value = map.value(tier);
     if (value === undefined) continue;
     const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
     const models = entries.map(readTierModel);
-    if (models.length === 0 || models.length > MOST_MODELS || models.includes(null))
-      map.fault(
+    if (models.length === 0 || models.length > MAX_MODELS || models.includes(null))
+      map.addFault(
         tier,
-        `must be a model name, a map with model_name and litellm_params, or a list of 1 to ${MOST_MODELS} of these`,
+        `must be a model name, a map with model_name and litellm_params, or a list of 1 to ${MAX_MODELS} of these`,
       );
     else tiers.set(tier, models as readonly TierModel[]);
   }
-  if (tiers.size === 0 && map.names().length === 0) config.fault('tiers', 'must name a model for at least one tier');
+  if (tiers.size === 0 && map.names().length === 0) config.addFault('tiers', 'must name a model for at least one tier');
   return tiers;
 }
 
-/** A model of a tier; null for any other value. */
+/** A model of a tier; null for a value in another format, and for one that sets a fixed member. */
 function readTierModel(value: unknown): TierModel | null {
   if (typeof value === 'string') return value === '' ? null : { model: value, members: {} };
   if (!isJsonObject(value)) return null;
@@ -142,39 +147,37 @@ function readTierModel(value: unknown): TierModel | null {
 
 function readLabels(config: ConfigReader): AutoRouter['labels'] {
   const map = config.map('tier_labels');
-  map.only(TIERS);
+  map.refuseOthers(TIERS);
   const labels = TIERS.flatMap((tier): [Tier, string][] => {
     const label = map.text(tier);
     return label === null ? [] : [[tier, label]];
   });
-  const names = labels.map(([, label]) => label);
-  const isForeign = ([tier, label]: [Tier, string]): boolean => label !== tier && isTier(label);
-  if (new Set(names).size < names.length || labels.some(isForeign))
-    config.fault('tier_labels', 'must be different names, and none may be the name of another tier');
+  const distinct = new Set(labels.map(([, label]) => label));
+  const namesOtherTier = ([tier, label]: [Tier, string]): boolean => label !== tier && isTier(label);
+  if (distinct.size < labels.length || labels.some(namesOtherTier))
+    config.addFault('tier_labels', 'must be different names, and none may be the name of another tier');
   return Object.fromEntries(labels);
 }
 
 function readKeywordRules(config: ConfigReader, tiers: AutoRouter['tiers']): readonly KeywordRule[] {
-  const rules = config.list('keyword_tier_rules', MOST_RULES);
+  const rules = config.list('keyword_tier_rules', MAX_RULES);
   const faults: RouterFault[] = [];
   const read = rules.map((rule, index): KeywordRule => {
-    const own = new ConfigReader(isJsonObject(rule) ? rule : {}, [index], faults);
-    own.only(['keywords', 'tier']);
-    const keywords = own.texts('keywords');
-    if (keywords.length === 0 && faults.length === 0) own.fault('keywords', 'must have at least one keyword');
-    const tier = own.value('tier');
-    if (!isTier(tier)) own.fault('tier', `must be one of ${TIERS.join(', ')}`);
-    else if (!tiers.has(tier)) own.fault('tier', `is '${tier}', but the router has no model for this tier`);
+    const members = new ConfigReader(isJsonObject(rule) ? rule : {}, [index], faults);
+    members.refuseOthers(['keywords', 'tier']);
+    const keywords = members.texts('keywords');
+    if (keywords.length === 0 && faults.length === 0) members.addFault('keywords', 'must have at least one keyword');
+    const tier = members.value('tier');
+    if (!isTier(tier)) members.addFault('tier', `must be one of ${TIERS.join(', ')}`);
+    else if (!tiers.has(tier)) members.addFault('tier', `is '${tier}', but the router has no model for this tier`);
     return { keywords, tier: isTier(tier) ? tier : 'SIMPLE' };
   });
-  for (const { path, message } of faults) config.fault(['keyword_tier_rules', ...path].join('.'), message);
+  for (const { path, message } of faults) config.addFault(['keyword_tier_rules', ...path].join('.'), message);
   return read;
 }
 
-function readHeldMs(config: ConfigReader): number {
-  const long = config.number('session_affinity_ttl_seconds', AFFINITY_SECONDS, SECONDS);
-  const seconds = config.has('session_affinity_ttl')
-    ? config.number('session_affinity_ttl', AFFINITY_SECONDS, SECONDS)
-    : long;
-  return seconds * 1_000;
+/** `session_affinity_ttl`, else `session_affinity_ttl_seconds`. */
+function readSessionTtlMs(config: ConfigReader): number {
+  const otherSeconds = config.number('session_affinity_ttl_seconds', DEFAULT_SESSION_TTL, SESSION_TTL);
+  return config.number('session_affinity_ttl', otherSeconds, SESSION_TTL) * 1_000;
 }

@@ -9,7 +9,7 @@ import {
   type HeuristicScoring,
   type TierBorders,
 } from './heuristic.ts';
-import { keywordFinder } from './keywords.ts';
+import { type KeywordFinder, keywordFinder } from './keywords.ts';
 
 /** Members of the configuration that tune the heuristic. */
 export const SCORING_MEMBERS = [
@@ -23,17 +23,18 @@ export const SCORING_MEMBERS = [
   'simple_keywords',
 ] as const;
 
+/** Permitted ranges. */
 const WEIGHT = { min: 0, max: 1 };
 const SCORE = { min: -1, max: 2 };
 const TOKENS = { min: 0, max: 10_000_000, isInteger: true } as const;
 
-/** Reads the settings of the heuristic. A weight that a configured list leaves out is 0, as in the reference. */
+/** Reads the settings of the heuristic. A weight that `dimension_weights` leaves out is 0, as in the reference. */
 export function readScoring(config: ConfigReader): HeuristicScoring {
   const words = defaultWords();
-  const finder = (name: string, standard: HeuristicScoring['words']['code']) =>
-    config.has(name) ? keywordFinder(config.texts(name)) : standard;
+  const finderOf = (name: string, defaultFinder: KeywordFinder): KeywordFinder =>
+    config.has(name) ? keywordFinder(config.texts(name)) : defaultFinder;
   const tokens = config.map('token_thresholds');
-  tokens.only(['simple', 'complex']);
+  tokens.refuseOthers(['simple', 'complex']);
   return {
     weights: readWeights(config),
     borders: readBorders(config),
@@ -42,10 +43,10 @@ export function readScoring(config: ConfigReader): HeuristicScoring {
       complex: tokens.number('complex', DEFAULT_TOKENS.complex, TOKENS),
     },
     words: {
-      code: finder('code_keywords', words.code),
-      reasoning: finder('reasoning_keywords', words.reasoning),
-      technical: finder('technical_keywords', words.technical),
-      simple: finder('simple_keywords', words.simple),
+      code: finderOf('code_keywords', words.code),
+      reasoning: finderOf('reasoning_keywords', words.reasoning),
+      technical: finderOf('technical_keywords', words.technical),
+      simple: finderOf('simple_keywords', words.simple),
     },
     overrideMinimum: config.number('reasoning_override_min_score', SCORE.min, SCORE),
   };
@@ -54,7 +55,7 @@ export function readScoring(config: ConfigReader): HeuristicScoring {
 function readWeights(config: ConfigReader): Readonly<Record<Dimension, number>> {
   if (!config.has('dimension_weights')) return DEFAULT_WEIGHTS;
   const weights = config.map('dimension_weights');
-  weights.only(DIMENSIONS);
+  weights.refuseOthers(DIMENSIONS);
   return Object.fromEntries(DIMENSIONS.map((name) => [name, weights.number(name, 0, WEIGHT)])) as Record<
     Dimension,
     number
@@ -63,14 +64,14 @@ function readWeights(config: ConfigReader): Readonly<Record<Dimension, number>> 
 
 function readBorders(config: ConfigReader): TierBorders {
   const borders = config.map('tier_boundaries');
-  borders.only(Object.keys(DEFAULT_BORDERS));
-  const read = (name: keyof TierBorders): number => borders.number(name, DEFAULT_BORDERS[name], SCORE);
+  borders.refuseOthers(Object.keys(DEFAULT_BORDERS));
+  const borderOf = (name: keyof TierBorders): number => borders.number(name, DEFAULT_BORDERS[name], SCORE);
   const found: TierBorders = {
-    simple_medium: read('simple_medium'),
-    medium_complex: read('medium_complex'),
-    complex_reasoning: read('complex_reasoning'),
+    simple_medium: borderOf('simple_medium'),
+    medium_complex: borderOf('medium_complex'),
+    complex_reasoning: borderOf('complex_reasoning'),
   };
   if (found.simple_medium > found.medium_complex || found.medium_complex > found.complex_reasoning)
-    config.fault('tier_boundaries', 'must not decrease from simple_medium to complex_reasoning');
+    config.addFault('tier_boundaries', 'must not decrease from simple_medium to complex_reasoning');
   return found;
 }

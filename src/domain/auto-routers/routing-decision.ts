@@ -1,6 +1,6 @@
 import type { Tier } from './tiers.ts';
 
-/** Why a tier was selected. */
+/** Why a tier or the default model was selected. */
 export type RoutingCause =
   | 'heuristic'
   | 'heuristic_v2'
@@ -15,10 +15,9 @@ export type RoutingCause =
   | 'keyword_rule'
   | 'session_affinity'
   | 'user_turn'
-  | 'stored_object'
   | 'default_model';
 
-/** The decision of an auto router for one call. It has no text of the call. */
+/** The decision of an auto router for one call, without any text of the call. Spend rows store it as JSON. */
 export interface RoutingDecision {
   /** Public model name of the router. */
   readonly router: string;
@@ -27,17 +26,18 @@ export interface RoutingDecision {
   readonly classifier: string;
   /** Null for the default model. */
   readonly tier: Tier | null;
-  /** Display name of the tier; absent where none is configured. */
+  /** Configured display name of the tier; absent for none. */
   readonly tierLabel?: string;
   /** Public name of the selected model. */
   readonly model: string;
   readonly cause: RoutingCause;
+  /** Facts behind the decision, such as `codePresence` or `judge-failed:timeout`. */
   readonly signals: readonly string[];
   /** Weighted score of the heuristic; absent where it did not decide. */
   readonly score?: number;
-  /** Forecast probability that the selected tier solves the task; absent where no judge forecast it. */
+  /** Estimated success of the tier, before an escalation; absent where the classifier estimates none. From 0 to 1. */
   readonly probability?: number;
-  /** The tier was raised by an escalation keyword. */
+  /** Present when an escalation keyword raised the tier. */
   readonly escalated?: true;
   /** Start of the decision, Unix ms. */
   readonly startedAt: number;

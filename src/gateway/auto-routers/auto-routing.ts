@@ -19,82 +19,88 @@ import { inRegion, permittedFor } from '../routing/permitted-router.ts';
 import { mockOf, type Route, type TeamRouter } from '../routing/route.ts';
 import type { Selection } from '../routing/selection.ts';
 import type { CachedSend } from '../response-cache/cached-send.ts';
-import { classify, type Classified } from './classify.ts';
-import { createHeldDecisions, sessionOf } from './held-decisions.ts';
+import { classify, type Classification } from './classify.ts';
 import { createJudgeCalls } from './judge-calls.ts';
+import { createSessionDecisions, sessionOf } from './session-decisions.ts';
 import { type PlacedCall, placeCall } from './tier-routes.ts';
 
-/** Parts of the gateway that routers use. */
+/** Parts of the gateway that auto routers use. */
 export interface AutoRoutingTools {
   readonly routeOf: TeamRouter;
   readonly selection: Pick<Selection, 'of'>;
   readonly retrying: Pick<Retrying, 'reserve'>;
-  /** Sends an admitted call, or answers it from the cache of answers. */
+  /** Sends an admitted call to the selected model, or answers it from the cache of answers. */
   readonly send: CachedSend;
+  /** Calls a judge. */
   readonly callModel: Gateway['call'];
+  /** Applies the timeout and the credentials of a request to a deployment. */
   readonly forRequest: (deployment: Deployment, request: ModelRequest) => Deployment;
   readonly providers: readonly Provider[];
   readonly catalog: Pick<CatalogSource, 'current'>;
   readonly requiredParams: Pick<RequiredParamCheck, 'assertPresent'>;
   readonly budgets: Pick<Budgets, 'check'>;
   readonly clock: Clock;
+  /** A number from 0 to 1, excluding 1. */
   readonly random: () => number;
 }
 
-/** An admitted call of a router. */
-interface RoutedCall {
+/** An admitted call of an auto router. */
+interface RouterCall {
   readonly caller: Caller;
   readonly request: ModelRequest;
-  /** Route of the router. */
+  /** Route to the deployment of the router. */
   readonly route: Route;
   readonly signal: AbortSignal;
   readonly beforeSend?: BeforeSend;
 }
 
-/** Calls of auto routers. */
+/** Calls whose model is an auto router. */
 export interface AutoRouting {
   /**
-   * Checks required parameters and budgets, and counts a call in its limits, before a judge is asked. Throws as
-   * `Budgets.check` and `OpenCall.limit`, and InvalidInput for the call of a judge: routers would ask each other.
+   * Checks required parameters and budgets, and counts a call in its limits, before any judge is called. Throws as
+   * `Budgets.check` and `OpenCall.limit`. Throws InvalidInput for a judge call: a router as a judge could call itself.
    */
   admit(
     call: OpenCall,
     caller: Caller,
     at: { readonly deployment: Deployment; readonly request: ModelRequest },
   ): Promise<void>;
-  /** Decides the model of an admitted call, reserves its cost there and sends it. Throws as `Retrying.send`. */
-  send(call: OpenCall, routed: RoutedCall): Promise<GatewayCall>;
+  /**
+   * Selects the model of an admitted call, reserves the cost for this model, and sends the call. Throws as `placeCall`
+   * and `Retrying.send`. Throws InvalidInput for an endpoint without a conversation.
+   */
+  send(call: OpenCall, routed: RouterCall): Promise<GatewayCall>;
 }
 
-/** Creates the calls of auto routers. */
 export function createAutoRouting(tools: AutoRoutingTools): AutoRouting {
   const { clock, retrying } = tools;
   const nowMs = (): number => clock.monotonicMs();
-  const held = createHeldDecisions(nowMs);
+  const sessionDecisions = createSessionDecisions(nowMs);
   const judges = createJudgeCalls(tools.callModel, nowMs);
 
-  /** The decision that the session of a call keeps; null where the call is classified. */
-  function keptDecision(router: AutoRouter, session: string | null, { endsWithAsk }: Conversation) {
+  /** The earlier decision that applies to a call of a session; null for a call that needs a new decision. */
+  function keptDecision(router: AutoRouter, session: string | null, { endsWithUserTurn }: Conversation) {
     if (session === null) return null;
-    const continues = router.mode === 'user_turn' && !endsWithAsk;
-    if (!router.hasAffinity && !continues) return null;
-    const found = held.find(session, router.heldMs);
+    const continuesTurn = router.classificationMode === 'user_turn' && !endsWithUserTurn;
+    if (!router.hasAffinity && !continuesTurn) return null;
+    const found = sessionDecisions.use(session, router.sessionTtlMs);
     if (found === null) return null;
     const cause = router.hasAffinity ? ('session_affinity' as const) : ('user_turn' as const);
     return { classified: { tier: found.tier, cause, signals: [] }, model: found.model };
   }
 
+  /** Selects the tier and the model of a call. Throws as `placeCall`. */
   async function decide(
     call: OpenCall,
     router: AutoRouter,
-    { caller, request, route, signal }: RoutedCall,
-  ): Promise<{ readonly placed: PlacedCall; readonly classified: Classified }> {
+    { caller, request, route, signal }: RouterCall,
+  ): Promise<{ readonly placed: PlacedCall; readonly classified: Classification }> {
     const { key } = caller;
     const conversation = conversationOf(request.endpoint, request.body);
     const session = sessionOf(route.deployment.id, caller, request);
     const kept = keptDecision(router, session, conversation);
-    const about = { caller, router: request.model, request, call, signal };
-    const classified = kept?.classified ?? (await classify(router, conversation, { judges, about }));
+    const judgedCall = { caller, router: request.model, request, call, signal };
+    const classified = kept?.classified ?? (await classify(router, conversation, { judges, judgedCall }));
     const needs = {
       router: request.model,
       deploymentId: request.deploymentId,
@@ -110,13 +116,13 @@ export function createAutoRouting(tools: AutoRoutingTools): AutoRouting {
       catalog: () => tools.catalog.current(),
       random: tools.random,
     });
-    const isHeld = router.hasAffinity || router.mode === 'user_turn';
-    if (session !== null && isHeld && kept === null && placed.tier !== null)
-      held.keep(session, { tier: placed.tier, model: placed.model.model }, router.heldMs);
+    const keepsDecisions = router.hasAffinity || router.classificationMode === 'user_turn';
+    if (session !== null && keepsDecisions && kept === null && placed.tier !== null)
+      sessionDecisions.keep(session, { tier: placed.tier, model: placed.model.model }, router.sessionTtlMs);
     return { placed, classified };
   }
 
-  async function send(call: OpenCall, routed: RoutedCall): Promise<GatewayCall> {
+  async function send(call: OpenCall, routed: RouterCall): Promise<GatewayCall> {
     const { caller, request, route, signal, beforeSend } = routed;
     const router = route.deployment.autoRouter;
     if (router === undefined || request.endpoint.dialect === null) throw notAConversation(request);
@@ -176,7 +182,7 @@ function decisionOf(
     durationMs,
   }: {
     readonly placed: PlacedCall;
-    readonly classified: Classified;
+    readonly classified: Classification;
     readonly request: ModelRequest;
     readonly route: Route;
     readonly startedAt: number;
@@ -198,6 +204,6 @@ function decisionOf(
     ...(probability === undefined ? {} : { probability }),
     ...(escalated === undefined ? {} : { escalated }),
     startedAt,
-    durationMs: Math.round(durationMs * 1e3) / 1e3,
+    durationMs: Math.round(durationMs * 1_000) / 1_000,
   };
 }

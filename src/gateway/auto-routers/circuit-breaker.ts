@@ -1,37 +1,35 @@
-/** Permission to ask a judge. Its result is reported once. */
+/** Permission for one call of a judge. The caller reports the end of this call by one of the methods, once. */
 interface JudgePass {
   succeeded(): void;
-  /** The judge did not answer in time. */
   timedOut(): void;
-  /** The judge failed in another way, or the caller left: not a reason to open the circuit. */
+  /** The judge failed in another way, or the caller disconnected. The circuit does not open. */
   ended(): void;
 }
 
 export interface CircuitBreaker {
-  /** Null while the circuit is open. After the cooldown, one call probes the judge. */
+  /** Null while the circuit is open. After the cooldown, one call at a time may probe the judge. */
   enter(): JudgePass | null;
 }
 
-/** Stops calls of a judge for `cooldownMs` after a timeout. With null, it never stops them. */
+/** Refuses calls of a judge for `cooldownMs` after a timeout. Null: refuses none. `nowMs` is a monotonic clock. */
 export function createCircuitBreaker(cooldownMs: number | null, nowMs: () => number): CircuitBreaker {
   /** Time from which a probe may run, in ms; null while the circuit is closed. */
-  let opensAtMs: number | null = null;
+  let probeFromMs: number | null = null;
   let isProbing = false;
   return {
     enter() {
-      const isProbe = opensAtMs !== null;
-      if (isProbe && (isProbing || nowMs() < (opensAtMs ?? 0))) return null;
+      if (probeFromMs !== null && (isProbing || nowMs() < probeFromMs)) return null;
+      const isProbe = probeFromMs !== null;
       isProbing = isProbe;
-      const reopen = (): void => {
-        if (cooldownMs !== null) opensAtMs = nowMs() + cooldownMs;
-        isProbing = false;
-      };
       return {
         succeeded() {
-          opensAtMs = null;
+          probeFromMs = null;
           isProbing = false;
         },
-        timedOut: reopen,
+        timedOut() {
+          if (cooldownMs !== null) probeFromMs = nowMs() + cooldownMs;
+          isProbing = false;
+        },
         ended() {
           if (isProbe) isProbing = false;
         },

@@ -11,40 +11,43 @@ import type { OpenCall } from '../calls/call.ts';
 import type { Gateway } from '../gateway.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
 
-/** Maximum size of the answer of a judge, in bytes. */
-const ANSWER_LIMIT = 1024 * 1024;
-/** A judge is asked once. */
+/** Maximum size of the answer of a judge, in bytes. A larger answer counts as invalid. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
 const ONE_ATTEMPT: Retries = { ...NO_RETRIES, count: 0, withoutFallbacks: true };
 
-/** A routed call for which a judge is asked. */
+/** The call of a client for which a judge is called. */
 export interface JudgedCall {
   readonly caller: Caller;
-  /** Name of the router. */
+  /** Public name of the router. */
   readonly router: string;
   readonly request: ModelRequest;
   readonly call: Pick<OpenCall, 'traceId' | 'spanId'>;
   readonly signal: AbortSignal;
 }
 
-/** A verdict, or why there is none. */
+/** The verdict of a judge, or the reason for its absence: a short code such as `timeout`. */
 type Judgement<Verdict> = { readonly verdict: Verdict } | { readonly failure: string };
 
-/** Asks judges. */
+/** Calls of judges. */
 export interface JudgeCalls {
-  /** Never throws, except when the signal of the call fires. */
-  ask<Verdict>(question: JudgeQuestion<Verdict>, about: JudgedCall): Promise<Judgement<Verdict>>;
+  /**
+   * Calls a judge. A timeout, another DomainError and an invalid answer are returned as a failure. Throws other errors.
+   * Throws every error after the signal of `judgedCall` has fired.
+   */
+  ask<Verdict>(question: JudgeQuestion<Verdict>, judgedCall: JudgedCall): Promise<Judgement<Verdict>>;
 }
 
-/** Creates the calls of judges. They are calls of the gateway, made and charged for the caller of the routed call. */
+/** A judge call is a call of the gateway. It is charged to the caller of `judgedCall`. `nowMs` is a monotonic clock. */
 export function createJudgeCalls(callModel: Gateway['call'], nowMs: () => number): JudgeCalls {
-  // A changed configuration has new objects, so that its circuits are closed.
+  // A reload of the configuration creates new `Judge` objects, so their circuits are closed at first.
   const breakers = new WeakMap<Judge, CircuitBreaker>();
   function breakerOf(judge: Judge): CircuitBreaker {
-    const known = breakers.get(judge) ?? createCircuitBreaker(judge.cooldownMs, nowMs);
-    breakers.set(judge, known);
-    return known;
+    const breaker = breakers.get(judge) ?? createCircuitBreaker(judge.cooldownMs, nowMs);
+    breakers.set(judge, breaker);
+    return breaker;
   }
 
+  /** The text of the answer of a judge; null for an answer without a text. Throws as `Gateway.call`. */
   async function answerOf(
     question: JudgeQuestion<unknown>,
     { caller, router, request, call }: JudgedCall,
@@ -62,7 +65,7 @@ export function createJudgeCalls(callModel: Gateway['call'], nowMs: () => number
       ...(reasoningEffort === undefined ? {} : { reasoning_effort: reasoningEffort }),
     };
     const { labels, userAgent } = request;
-    const judged: ModelRequest = {
+    const judgeRequest: ModelRequest = {
       endpoint: CHAT_COMPLETIONS,
       model,
       stream: false,
@@ -79,34 +82,35 @@ export function createJudgeCalls(callModel: Gateway['call'], nowMs: () => number
       ...(userAgent === undefined ? {} : { userAgent }),
       ...(request.omitContent === undefined ? {} : { omitContent: request.omitContent }),
     };
-    const answered = await callModel(caller, judged, signal);
-    return textOf(await answered.consume((bytes) => collect(bytes, ANSWER_LIMIT)));
+    const answered = await callModel(caller, judgeRequest, signal);
+    return textOf(await answered.consume((bytes) => collect(bytes, MAX_ANSWER_BYTES)));
   }
 
   return {
-    async ask(question, about) {
+    async ask(question, judgedCall) {
       const pass = breakerOf(question.judge).enter();
       if (pass === null) return { failure: 'circuit-open' };
       const deadline = new AbortController();
-      const late = new UpstreamFailed('The judge of the router did not answer in time.', {
+      const timeout = new UpstreamFailed('The judge of the router did not answer in time.', {
         provider: 'auto_router',
         upstreamStatus: null,
         timedOut: true,
       });
-      const timer = setTimeout(() => deadline.abort(late), question.judge.timeoutMs);
+      const timer = setTimeout(() => deadline.abort(timeout), question.judge.timeoutMs);
       try {
-        const answer = await answerOf(question, about, AbortSignal.any([about.signal, deadline.signal]));
+        const signal = AbortSignal.any([judgedCall.signal, deadline.signal]);
+        const answer = await answerOf(question, judgedCall, signal);
         pass.succeeded();
         const verdict = answer === null ? null : question.read(answer);
         return verdict === null ? { failure: 'invalid-answer' } : { verdict };
       } catch (failure) {
         const isTimeout = deadline.signal.aborted || (failure instanceof UpstreamFailed && failure.timedOut);
-        if (isTimeout && !about.signal.aborted) {
+        if (isTimeout && !judgedCall.signal.aborted) {
           pass.timedOut();
           return { failure: 'timeout' };
         }
         pass.ended();
-        if (about.signal.aborted || !(failure instanceof DomainError)) throw failure;
+        if (judgedCall.signal.aborted || !(failure instanceof DomainError)) throw failure;
         return { failure: failure.code.toLowerCase() };
       } finally {
         clearTimeout(timer);

@@ -3,11 +3,11 @@ import type { Ids } from '../../domain/clock.ts';
 import type { Span } from '../../domain/traces/span.ts';
 import { truncateText } from '../../domain/traces/truncate.ts';
 
-/** Maximum bytes of a span name, as for calls. */
-const NAME_BYTES = 512;
+/** Maximum size of a span name, in bytes: the same as for the spans of calls. */
+const MAX_NAME_BYTES = 512;
 const NS_PER_MS = 1e6;
 
-/** The span of a decision, below the span of its call. It has no text of the call. */
+/** The span of a decision, as a child of the span of its call. It contains no text of the call. */
 export function routingSpan(
   call: Pick<Span, 'traceId' | 'spanId' | 'service' | 'resourceAttributes'>,
   decision: RoutingDecision,
@@ -18,7 +18,7 @@ export function routingSpan(
     traceId: call.traceId,
     spanId: ids.spanId(),
     parentSpanId: call.spanId,
-    name: truncateText(`route ${decision.router}`, NAME_BYTES),
+    name: truncateText(`route ${decision.router}`, MAX_NAME_BYTES),
     kind: 'INTERNAL',
     type: 'chain',
     agent: '',

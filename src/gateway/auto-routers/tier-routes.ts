@@ -6,39 +6,41 @@ import { catalogEntryFor } from '../../domain/deployments/catalog-entry.ts';
 import { Forbidden, InvalidInput, Unavailable } from '../../domain/errors.ts';
 import type { Route, Router } from '../routing/route.ts';
 
-/** The model that a tier selects, and its route. */
+/** The selected model of a call, and its route. */
 export interface PlacedCall {
   /** Null for the default model. */
   readonly tier: Tier | null;
   readonly model: TierModel;
   readonly route: Route;
+  /** Why the call did not get the tier of its classifier; empty for a call that got it. */
   readonly signals: readonly string[];
 }
 
-/** Facts of a call that models must fit. */
+/** What a call requires of a model. */
 export interface CallNeeds {
   /** Public name of the router. */
   readonly router: string;
-  /** The deployment that stores an object of the call; undefined for none. */
+  /** Id of the deployment that stores an object of the call, and must serve it; undefined for none. */
   readonly deploymentId: string | undefined;
   readonly hasImage: boolean;
-  /** Estimated tokens of the conversation; null where the router does not compare them. */
+  /** Estimated tokens of the conversation; null where the router does not compare them with context windows. */
   readonly tokens: number | null;
 }
 
-/** Why a model does not fit a call; null where it does, or where its abilities are not known. */
+/** Why a model cannot serve a call; null when it can, or when the catalog does not know. */
 type Misfit = 'modality' | 'context' | null;
 
-/** The configured tier that is nearest to a tier: itself, else the next higher one, else the highest one. */
+/** The tier itself if it is configured, else the next higher configured tier, else the highest configured tier. */
 function configuredTier({ tiers }: Pick<AutoRouter, 'tiers'>, tier: Tier): Tier {
-  const higher = TIERS.find((one) => rankOf(one) >= rankOf(tier) && tiers.has(one));
-  return higher ?? TIERS.findLast((one) => tiers.has(one)) ?? tier;
+  const configured = TIERS.filter((candidate) => tiers.has(candidate));
+  return configured.find((candidate) => rankOf(candidate) >= rankOf(tier)) ?? configured.at(-1) ?? tier;
 }
 
 /**
- * Selects a model of a tier that has a deployment and fits the call. Where the tier has none, the higher tiers follow,
- * then the default model. Lower tiers are not used. Throws InvalidInput for an image that no model reads, and
- * Unavailable where no model can be called.
+ * Selects a model of the wanted tier that has a route and fits the call. Where no model of the tier does, tries the
+ * higher tiers, then the default model. Lower tiers are not used. `wanted.model` is tried first in its tier; without
+ * it, a random model is. Throws InvalidInput for images that no model reads, and Unavailable where no model can be
+ * called.
  */
 export function placeCall(
   router: AutoRouter,
@@ -58,32 +60,34 @@ export function placeCall(
   const misfits = new Set<string>();
 
   function misfitOf(deployment: Deployment): Misfit {
-    const isCompared = (router.routesByModality && needs.hasImage) || needs.tokens !== null;
-    const row = isCompared ? catalogEntryFor(deployment, catalog())?.row : undefined;
+    const needsVision = router.routesByModality && needs.hasImage;
+    if (!needsVision && needs.tokens === null) return null;
+    const row = catalogEntryFor(deployment, catalog())?.row;
     if (row === undefined) return null;
-    if (router.routesByModality && needs.hasImage && row['supports_vision'] === false) return 'modality';
+    if (needsVision && row['supports_vision'] === false) return 'modality';
     const window = row['max_input_tokens'];
     return needs.tokens !== null && typeof window === 'number' && needs.tokens > window ? 'context' : null;
   }
 
+  /** The route to a model that fits the call; else null. */
   function routeTo({ model }: TierModel): Route | null {
-    const found = selected(routeOf, model, needs.deploymentId);
+    const found = routeOrNull(routeOf, model, needs.deploymentId);
     if (found === null || found.deployment.autoRouter !== undefined) return null;
     const misfit = misfitOf(found.deployment);
     if (misfit !== null) misfits.add(misfit);
     return misfit === null ? found : null;
   }
 
-  /** The models of a tier. A pool begins at a random one; a kept model comes first. */
+  /** The models of a tier in the order in which they are tried. */
   function modelsOf(tier: Tier): readonly TierModel[] {
     const models = router.tiers.get(tier) ?? [];
-    const kept = models.findIndex(({ model }) => model === wanted.model);
-    const start = kept === -1 ? Math.floor(random() * models.length) : kept;
+    const wantedIndex = models.findIndex(({ model }) => model === wanted.model);
+    const start = wantedIndex === -1 ? Math.floor(random() * models.length) : wantedIndex;
     return [...models.slice(start), ...models.slice(0, start)];
   }
 
-  const first = wanted.tier === null ? null : configuredTier(router, wanted.tier);
-  const tiers = first === null ? [] : TIERS.filter((one) => rankOf(one) >= rankOf(first) && router.tiers.has(one));
+  const lowest = wanted.tier === null ? null : configuredTier(router, wanted.tier);
+  const tiers = lowest === null ? [] : TIERS.filter((tier) => rankOf(tier) >= rankOf(lowest) && router.tiers.has(tier));
   for (const tier of tiers)
     for (const model of modelsOf(tier)) {
       const route = routeTo(model);
@@ -102,15 +106,15 @@ export function placeCall(
   throw new Unavailable(`No model of the router '${needs.router}' can be called.`, null);
 }
 
-/** Signals of a call that did not get the tier of its classifier. */
+/** Signals of a call that does not get the wanted tier. */
 const movedFrom = (tier: Tier | null, misfits: ReadonlySet<string>): readonly string[] =>
-  tier === null ? [] : [`moved_from:${tier}`, ...[...misfits].map((one) => `misfit:${one}`)];
+  tier === null ? [] : [`moved_from:${tier}`, ...[...misfits].map((misfit) => `misfit:${misfit}`)];
 
 /**
- * The route of a model. Null for a model without one, or whose deployments refuse the call or have no price where
- * prices are required.
+ * The route to a model. Null for an unknown model, for a refusal by the rules of its deployments, and for a model
+ * without a price where prices are required.
  */
-function selected(routeOf: Router, model: string, deploymentId: string | undefined): Route | null {
+function routeOrNull(routeOf: Router, model: string, deploymentId: string | undefined): Route | null {
   try {
     const found = routeOf(model, deploymentId);
     return found?.refusal === undefined ? found : null;

@@ -23,7 +23,7 @@ export function createAutoRouterStore(database: Database): AutoRouterStore {
   const member = (name: string) => sql`${decision} ->> ${sql.lit(name)}`;
   return {
     exclusively: createDatabaseMutex(database, 'auto routers'),
-    decisions: ({ fromMs, toMs }, most) =>
+    routedCalls: ({ fromMs, toMs }, maxSums) =>
       readRows(async (db) => {
         const { rows } = await sql<StoredSum>`
           select ${member('routerId')} as router_id, ${member('router')} as router, ${member('tier')} as tier,
@@ -33,7 +33,7 @@ export function createAutoRouterStore(database: Database): AutoRouterStore {
             cast(coalesce(sum(cost), 0) as text) as cost
           from spend_row
           where routing is not null and started_at >= ${fromMs} and started_at < ${toMs}
-          group by 1, 2, 3, 4, 5 order by calls desc, router_id, tier, cause, model limit ${most}`.execute(db);
+          group by 1, 2, 3, 4, 5 order by calls desc, router_id, tier, cause, model limit ${maxSums}`.execute(db);
         return rows.map(({ router_id: routerId, tier, cost, ...row }) => ({
           ...row,
           routerId,

@@ -97,10 +97,10 @@ describe('deployments.create 422: a router with a faulty configuration', () => {
   it.each<[string, object, string, string]>([
     ['an unknown classifier', { tiers, classifier_type: 'magic' }, 'classifier_type', 'must be one of heuristic,'],
     [
-      'a classifier that is not built',
+      'an unsupported classifier',
       { tiers, classifier_type: 'jev' },
       'classifier_type',
-      "is not supported: 'jev' is not built.",
+      "'jev' is not supported. Use one of heuristic,",
     ],
     ['no tier', {}, 'tiers', 'must name a model for at least one tier'],
     ['an unknown tier', { tiers: { HUGE: 'a' } }, 'tiers.HUGE', 'is not a member of this configuration'],

@@ -8,6 +8,6 @@ const DEADLINE_MS = 5_000;
 
 it('a turn with very many parts is read in linear time', { timeout: DEADLINE_MS }, () => {
   const content = Array.from({ length: PARTS }, () => ({ type: 'text', text: 'a' }));
-  const { asks } = conversationOf(CHAT_COMPLETIONS, { messages: [{ role: 'user', content }] });
-  expect(asks.map((text) => text.length)).toEqual([2 * PARTS - 1]);
+  const { userTexts } = conversationOf(CHAT_COMPLETIONS, { messages: [{ role: 'user', content }] });
+  expect(userTexts.map((text) => text.length)).toEqual([2 * PARTS - 1]);
 });

@@ -3,7 +3,7 @@ import { calibrated } from '../../../src/domain/auto-routers/calibration.ts';
 import { conversationOf, withoutReminders } from '../../../src/domain/auto-routers/conversation.ts';
 import { firstJsonObject } from '../../../src/domain/auto-routers/json-objects.ts';
 import { createCircuitBreaker } from '../../../src/gateway/auto-routers/circuit-breaker.ts';
-import { createHeldDecisions } from '../../../src/gateway/auto-routers/held-decisions.ts';
+import { createSessionDecisions } from '../../../src/gateway/auto-routers/session-decisions.ts';
 import { CHAT_COMPLETIONS, COMPLETIONS, MESSAGES, RESPONSES } from '../../../src/domain/inference/endpoint.ts';
 
 describe('the first JSON object of an answer', () => {
@@ -33,7 +33,7 @@ describe('a calibration', () => {
 });
 
 describe('a conversation', () => {
-  it('has the system text and the asks of a person', () => {
+  it('has the system text and the texts of the user', () => {
     const body = {
       messages: [
         { role: 'system', content: 'be kind' },
@@ -50,33 +50,56 @@ describe('a conversation', () => {
     };
     expect(conversationOf(CHAT_COMPLETIONS, body)).toEqual({
       system: 'be kind',
-      asks: ['one', 'three'],
-      endsWithAsk: true,
+      userTexts: ['one', 'three'],
+      endsWithUserTurn: true,
       hasImage: true,
     });
   });
 
-  it('is read in other dialects; results of tools are no asks', () => {
+  it('is read in other dialects; results of tools are no texts of the user', () => {
     const tool = {
       role: 'user',
       content: [{ type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: 'x' }] }],
     };
     expect(conversationOf(MESSAGES, { system: 's', messages: [{ role: 'user', content: 'a' }, tool] })).toEqual({
       system: 's',
-      asks: ['a'],
-      endsWithAsk: false,
+      userTexts: ['a'],
+      endsWithUserTurn: false,
       hasImage: false,
     });
     expect(conversationOf(RESPONSES, { instructions: 'i', input: 'ask' })).toMatchObject({
       system: 'i',
-      asks: ['ask'],
+      userTexts: ['ask'],
     });
     const items = [
       { role: 'user', content: 'ask' },
       { type: 'function_call_output', call_id: 'c', output: 'x' },
     ];
-    expect(conversationOf(RESPONSES, { input: items })).toMatchObject({ asks: ['ask'], endsWithAsk: false });
-    expect(conversationOf(COMPLETIONS, { prompt: 'go on' })).toMatchObject({ asks: ['go on'], endsWithAsk: true });
+    expect(conversationOf(RESPONSES, { input: items })).toMatchObject({ userTexts: ['ask'], endsWithUserTurn: false });
+    expect(conversationOf(COMPLETIONS, { prompt: 'go on' })).toMatchObject({
+      userTexts: ['go on'],
+      endsWithUserTurn: true,
+    });
+  });
+
+  it('has an image when the result of a tool has one', () => {
+    const result = [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: '' } }];
+    const turn = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: result }] };
+    expect(conversationOf(MESSAGES, { messages: [turn] }).hasImage).toBe(true);
+    const output = {
+      type: 'function_call_output',
+      call_id: 'c',
+      output: [{ type: 'input_image', image_url: 'data:' }],
+    };
+    expect(conversationOf(RESPONSES, { input: [output] }).hasImage).toBe(true);
+  });
+
+  it('does not count the output of a shell as a text of the user', () => {
+    const items = [
+      { role: 'user', content: 'ask' },
+      { type: 'shell_call_output', call_id: 'c', output: [{ stdout: 'x' }] },
+    ];
+    expect(conversationOf(RESPONSES, { input: items })).toMatchObject({ userTexts: ['ask'], endsWithUserTurn: false });
   });
 
   it('has no reminders of coding agents', () => {
@@ -114,21 +137,21 @@ describe('a circuit breaker', () => {
   });
 });
 
-describe('held decisions', () => {
+describe('decisions of sessions', () => {
   it('expire after the last use, and are bounded', () => {
     let now = 0;
-    const held = createHeldDecisions(() => now);
-    held.keep('s', { tier: 'SIMPLE', model: 'm' }, 100);
+    const decisions = createSessionDecisions(() => now);
+    decisions.keep('s', { tier: 'SIMPLE', model: 'm' }, 100);
     now = 99;
-    expect(held.find('s', 100)).toMatchObject({ tier: 'SIMPLE', model: 'm' });
+    expect(decisions.use('s', 100)).toMatchObject({ tier: 'SIMPLE', model: 'm' });
     now = 198;
-    expect(held.find('s', 100)).not.toBeNull();
+    expect(decisions.use('s', 100)).not.toBeNull();
     now = 298;
-    expect(held.find('s', 100)).toBeNull();
-    held.keep('first', { tier: 'SIMPLE', model: 'm' }, 100);
+    expect(decisions.use('s', 100)).toBeNull();
+    decisions.keep('first', { tier: 'SIMPLE', model: 'm' }, 100);
     for (let session = 0; session < 10_000; session += 1)
-      held.keep(String(session), { tier: 'SIMPLE', model: 'm' }, 100);
-    expect(held.find('first', 100)).toBeNull();
-    expect(held.find('0', 100)).not.toBeNull();
+      decisions.keep(String(session), { tier: 'SIMPLE', model: 'm' }, 100);
+    expect(decisions.use('first', 100)).toBeNull();
+    expect(decisions.use('0', 100)).not.toBeNull();
   });
 });

@@ -1,12 +1,15 @@
 import type { Conversation } from './conversation.ts';
 import type { AutoRouter, Judge } from './auto-router.ts';
-import { isTier, type Tier, TIERS } from './tiers.ts';
+import { type Tier, TIERS } from './tiers.ts';
 import { closedObject, type JudgedTier, type JudgeQuestion, shortened } from './judge-question.ts';
 import { firstJsonObject, hasExactly } from './json-objects.ts';
 
+/** Maximum number of tokens of the answer of the judge. */
 const MAX_TOKENS = 256;
+/** Maximum number of characters of the system prompt that the judge reads. */
+const MAX_SYSTEM_CHARACTERS = 4_000;
 
-/** What each tier is for. */
+/** Descriptions of the tiers for the judge. */
 const MEANINGS: Readonly<Record<Tier, string>> = {
   SIMPLE: 'greetings, single facts, short rewrites, simple lookups',
   MEDIUM: 'ordinary questions and small tasks with few steps',
@@ -20,7 +23,7 @@ const SYSTEM = [
   'Choose the cheapest tier that can be expected to answer well. The tiers, cheapest first:',
 ].join('\n');
 
-/** Asks a judge for one of the tiers of a router (`classifier_type: llm`). Labels are the names that the judge sees. */
+/** The question which tier of a router fits the last user text. The judge reads the labels as names of the tiers. */
 export function tierQuestion(
   judge: Judge,
   { tiers, labels }: Pick<AutoRouter, 'tiers' | 'labels'>,
@@ -28,8 +31,9 @@ export function tierQuestion(
 ): JudgeQuestion<JudgedTier> {
   const offered = TIERS.filter((tier) => tiers.has(tier));
   const nameOf = (tier: Tier): string => labels[tier] ?? tier;
-  const context =
-    conversation.system === '' ? '' : `System prompt of the application:\n${shortened(conversation.system, 4_000)}\n\n`;
+  const system = shortened(conversation.system, MAX_SYSTEM_CHARACTERS);
+  const context = system === '' ? '' : `System prompt of the application:\n${system}\n\n`;
+  const lastText = conversation.userTexts.at(-1) ?? '';
   return {
     judge,
     system: [
@@ -37,7 +41,7 @@ export function tierQuestion(
       ...offered.map((tier) => `- ${nameOf(tier)}: ${MEANINGS[tier]}`),
       'Answer with one JSON object: {"tier": "<name>"}.',
     ].join('\n'),
-    turns: [`${context}Request:\n${shortened(conversation.asks.at(-1) ?? '')}`],
+    turns: [`${context}Request:\n${shortened(lastText)}`],
     maxTokens: MAX_TOKENS,
     format: 'json_schema',
     schema: {
@@ -47,8 +51,8 @@ export function tierQuestion(
     read(answer) {
       const found = firstJsonObject(answer);
       if (!hasExactly(found, ['tier'])) return null;
-      const tier = offered.find((one) => nameOf(one) === found['tier']);
-      return tier === undefined || !isTier(tier) ? null : { tier, signals: [`llm:${tier}`] };
+      const tier = offered.find((known) => nameOf(known) === found['tier']);
+      return tier === undefined ? null : { tier, signals: [`llm:${tier}`] };
     },
   };
 }
