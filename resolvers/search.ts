@@ -1,5 +1,5 @@
 import { NotFound, Unavailable, UpstreamFailed } from '../src/domain/errors.ts';
-import { mayUseTool, refuseTool } from '../src/domain/search-tools/search-rights.ts';
+import { mayUseTool, forbiddenTool } from '../src/domain/search-tools/search-rights.ts';
 import type { SearchTool } from '../src/domain/search-tools/search-tool.ts';
 import { readSearch, type SentSearch, toolNameOf } from '../src/domain/search-tools/search.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -20,7 +20,7 @@ function toolsOf(scope: SearchScope, name: string): readonly SearchTool[] {
   const tools = scope.platform.searchTools.named(name);
   if (tools.length === 0) throw new NotFound('search tool', name, `Search tool '${name}' not found`);
   const allowed = tools.filter((one) => mayUseTool(callerOf(scope), one));
-  if (allowed.length === 0) throw refuseTool(name);
+  if (allowed.length === 0) throw forbiddenTool(name);
   return allowed;
 }
 

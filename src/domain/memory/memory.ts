@@ -2,19 +2,20 @@ import type { Caller } from '../caller.ts';
 import { Conflict, Forbidden, InvalidInput, NotFound } from '../errors.ts';
 import { nullIfBlank } from '../optional-text.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
+import { hasUnstorableCharacter } from '../unstorable-json.ts';
 import { DEFAULT_USER_ID } from '../users/user.ts';
 
 /** A text that a client stores for a user or a team, by a name. */
 export interface Memory extends Stamps {
   readonly id: string;
-  /** `key` in the HTTP API; unique among the entries of the owner. */
+  /** `key` in the HTTP API. Unique among the entries of an owner. */
   readonly name: string;
   readonly value: string;
   /** Any JSON value; null without one. */
   readonly metadata: unknown;
-  /** User that owns the entry; null for an entry of a team. */
+  /** User that owns the entry; null when a team owns it. */
   readonly userId: string | null;
-  /** Team that owns the entry. For an entry of a user: the team of the key that created it, for information. */
+  /** Team that owns the entry. When a user owns it: the team of the key that created it. This team gets no rights. */
   readonly teamId: string | null;
   /** Owner as one text: `user:` or `team:` and the id. */
   readonly owner: string;
@@ -35,9 +36,11 @@ export type MemorySort = 'created_at' | 'name';
 
 export type MemoryStore = RowStore<Memory, MemoryFilter, MemorySort>;
 
-/** User and team that a request names. Undefined: those of the caller. Null: none. */
+/** Owner that a request names. */
 export interface NamedOwner {
+  /** Absent: the user of the caller. Null: no user. */
   readonly userId?: string | null;
+  /** Absent: the team of the caller. Null: no team. */
   readonly teamId?: string | null;
 }
 
@@ -56,9 +59,9 @@ export interface MemoryPatch {
 
 /** Maximum number of entries of one owner. */
 export const MAX_ENTRIES = 10_000;
-/** Rows of a page that are read at once: those of a page of the usual size, and one more. */
-const ROWS_AT_ONCE = 51;
-/** Maximum number of characters of the values of a page. A page of the usual size has fewer. */
+/** Maximum number of rows of one read: a page of the default size of 50, and one row more. */
+const MAX_ROWS_OF_READ = 51;
+/** Maximum number of characters of all values of a page. 51 values of the maximum length have fewer. */
 const MAX_PAGE_CHARACTERS = 32 * 1024 * 1024;
 const MAX_NAME_CHARACTERS = 512;
 const MAX_VALUE_CHARACTERS = 256 * 1024;
@@ -73,26 +76,26 @@ const userOf = ({ userId, key }: Caller): string | null =>
   nullIfBlank(userId) ?? (key === null ? DEFAULT_USER_ID : null);
 const teamOf = ({ teamId }: Caller): string | null => nullIfBlank(teamId);
 
-/** An entry with a user belongs to the user alone, any other to its team. */
+/** `owner` of an entry: its user, or its team when it has no user. */
 const ownerText = (userId: string | null, teamId: string | null): string =>
   userId === null ? `team:${teamId}` : `user:${userId}`;
 
-/** Owners whose entries a caller may use, in the order in which a name is looked up: its user, then its team. */
+/** Owners whose entries a caller may use: its user, then its team. A name is looked up in this order. */
 export function ownersOf(caller: Caller): readonly string[] {
   const [user, team] = [userOf(caller), teamOf(caller)];
   return [...(user === null ? [] : [`user:${user}`]), ...(team === null ? [] : [`team:${team}`])];
 }
 
 /**
- * User, team and owner of a new entry. Administrators may name any user and team, other callers their own only. Throws
- * Forbidden, and InvalidInput without an owner.
+ * User, team and owner of a new entry. Throws Forbidden when a caller who is no administrator names another user or
+ * team. Throws InvalidInput when the entry has neither a user nor a team.
  */
 export function ownerOfDraft(caller: Caller, named: NamedOwner): Pick<Memory, 'userId' | 'teamId' | 'owner'> {
   const isAdmin = caller.role === 'proxy_admin';
   const [user, team] = [userOf(caller), teamOf(caller)];
-  // An administrator that names only a team means the team.
-  const ownUser = isAdmin && nullIfBlank(named.teamId) !== null ? null : user;
-  const userId = named.userId === undefined ? ownUser : nullIfBlank(named.userId);
+  // The team owns the entry when an administrator names a team and no user.
+  const defaultUser = isAdmin && nullIfBlank(named.teamId) !== null ? null : user;
+  const userId = named.userId === undefined ? defaultUser : nullIfBlank(named.userId);
   const teamId = named.teamId === undefined ? team : nullIfBlank(named.teamId);
   const isOwn = (userId === null || userId === user) && (teamId === null || teamId === team);
   if (!isAdmin && !isOwn)
@@ -108,8 +111,6 @@ export function ownerOfDraft(caller: Caller, named: NamedOwner): Pick<Memory, 'u
 }
 
 const NUL_OR_UNPAIRED_SURROGATE = /[\0\p{Cs}]/u;
-/** The same characters as escapes in JSON text. */
-const ESCAPED_CHARACTERS = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/i;
 const CONTROL = /\p{Cc}/u;
 
 function assertText(member: string, text: string, max: number): void {
@@ -118,17 +119,17 @@ function assertText(member: string, text: string, max: number): void {
     throw new InvalidInput(`${member} must have no NUL character and no unpaired surrogate`);
 }
 
-/** Returns the entry if it can be stored. Throws InvalidInput. */
+/** Returns the entry unchanged. Throws InvalidInput for an entry that cannot be stored. */
 function validated(entry: Memory): Memory {
   const { name, value, metadata } = entry;
   if (name.trim() === '') throw new InvalidInput('key must not be empty');
   assertText('key', name, MAX_NAME_CHARACTERS);
   if (CONTROL.test(name)) throw new InvalidInput('key must have no control character');
   assertText('value', value, MAX_VALUE_CHARACTERS);
-  const text = JSON.stringify(metadata);
-  if (text.length > MAX_METADATA_CHARACTERS)
+  const json = JSON.stringify(metadata);
+  if (json.length > MAX_METADATA_CHARACTERS)
     throw new InvalidInput(`metadata must have at most ${MAX_METADATA_CHARACTERS} characters as JSON`);
-  if (ESCAPED_CHARACTERS.test(text))
+  if (hasUnstorableCharacter(json))
     throw new InvalidInput('metadata must have no NUL character and no unpaired surrogate');
   return entry;
 }
@@ -148,24 +149,24 @@ export const patchedMemory = (entry: Memory, patch: MemoryPatch, { now, by }: Au
   validated({ ...entry, ...patch, updatedAt: now, updatedBy: by });
 
 /**
- * The same pages, read in steps: a page of long values is refused before it fills the memory. Its list throws
- * InvalidInput.
+ * A store whose `list` reads a page in steps, and throws InvalidInput when its values have more than
+ * `MAX_PAGE_CHARACTERS`. Without this limit, a page of long values could use up the memory of the process.
  */
 export const withBoundedPages = (store: Pick<MemoryStore, 'list' | 'count'>): Pick<MemoryStore, 'list' | 'count'> => ({
   count: (filter) => store.count(filter),
   async list({ from, limit, ...page }) {
-    // Pages after a place have at most 100 rows.
+    // A page after a cursor has at most 100 rows, so it is read at once.
     if (typeof from !== 'number') return store.list({ ...page, from, limit });
     const rows: Memory[] = [];
     let characters = 0;
     while (rows.length < limit) {
-      const step = Math.min(ROWS_AT_ONCE, limit - rows.length);
-      const some = await store.list({ ...page, from: from + rows.length, limit: step });
-      rows.push(...some);
-      characters += some.reduce((sum, { value }) => sum + value.length, 0);
+      const step = Math.min(MAX_ROWS_OF_READ, limit - rows.length);
+      const read = await store.list({ ...page, from: from + rows.length, limit: step });
+      rows.push(...read);
+      characters += read.reduce((sum, { value }) => sum + value.length, 0);
       if (characters > MAX_PAGE_CHARACTERS)
         throw new InvalidInput(`A page has at most ${MAX_PAGE_CHARACTERS} characters. Read fewer memories at once.`);
-      if (some.length < step) break;
+      if (read.length < step) break;
     }
     return rows;
   },

@@ -5,15 +5,15 @@ import { adjustedCost, type CostAdjustments } from '../settings/cost-adjustments
 import { providerOf, type SearchTool } from './search-tool.ts';
 import type { WebSearch } from './search.ts';
 
-/** Number of results that decides the price where a search names none. */
-const USUAL_RESULTS = 10;
+/** Number of results for the price of a search that sets no maximum. */
+const DEFAULT_RESULTS = 10;
 
-/** Key of the price map for the searches of a provider. A deep search of Tavily has a price of its own. */
+/** Key of the price map for a search at a provider. Advanced searches of Tavily have another price. */
 export const priceKeyOf = (provider: string, { further }: Pick<WebSearch, 'further'>): string =>
   provider === 'tavily' && further['search_depth'] === 'advanced' ? 'tavily/search-advanced' : `${provider}/search`;
 
-/** Price of a query in a row of the price map; by the number of results where the row has tiers. Null without one. */
-function rateIn(row: JsonObject, results: number): Rate | null {
+/** Price of a query in a row of the price map; null for none. In a row with tiers, `results` selects the tier. */
+function queryRateIn(row: JsonObject, results: number): Rate | null {
   const tiers = row['tiered_pricing'];
   if (!Array.isArray(tiers)) return rateFrom(row['input_cost_per_query']);
   for (const tier of tiers.filter(isJsonObject)) {
@@ -26,8 +26,8 @@ function rateIn(row: JsonObject, results: number): Rate | null {
 }
 
 /**
- * Cost of a search: `input_cost_per_query` of its tool, else the price map, with the discount and the margin of the
- * provider. Null when the price is unknown.
+ * Cost of a search with `queries` billed queries. The price is `input_cost_per_query` of the tool, else that of the
+ * price map. The discount and the margin of the provider are applied. Null for an unknown price.
  */
 export function searchCost(
   { catalog, adjustments }: { readonly catalog: CatalogSnapshot; readonly adjustments: CostAdjustments },
@@ -35,7 +35,7 @@ export function searchCost(
 ): Usd | null {
   const provider = providerOf(tool);
   const row = catalog.find(priceKeyOf(provider, search))?.row ?? {};
-  const rate = rateFrom(tool.params['input_cost_per_query']) ?? rateIn(row, search.maxResults ?? USUAL_RESULTS);
+  const rate = rateFrom(tool.params['input_cost_per_query']) ?? queryRateIn(row, search.maxResults ?? DEFAULT_RESULTS);
   if (rate === null || rate < 0n) return null;
   return adjustedCost(usdFromAtto(attoCost(rate, queries)), provider, adjustments);
 }

@@ -2,24 +2,24 @@ import { Conflict, InvalidInput, NotFound } from '../errors.ts';
 import type { JsonObject } from '../json-object.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 import { withKeptSecrets } from '../settings/redaction.ts';
+import { hasUnstorableCharacter } from '../unstorable-json.ts';
 
-/** A search tool: the account of a provider of web searches, which keys use by its name. */
+/** An account at a provider of web searches. Requests select the account by its name. */
 export interface SearchTool {
   readonly id: string;
-  /** Name in requests. Tools of the configuration file with one name share its searches. */
+  /** Name in requests. Tools of the configuration file may have the same name: searches are distributed over them. */
   readonly name: string;
-  /** Settings with secrets: `search_provider`, `api_key`, `api_base`, `timeout`, `input_cost_per_query`. */
+  /** `search_provider`, `api_key`, `api_base`, `timeout`, `input_cost_per_query`. Contains secrets. */
   readonly params: JsonObject;
   /** Free-form information; null when none is set. */
   readonly info: JsonObject | null;
-  /** Whether the configuration file has it. Such a tool cannot be changed at run time. */
+  /** Whether the tool is in the configuration file. If so, the members below are null, and run-time changes fail. */
   readonly isFromConfig: boolean;
-  /** Null for a tool of the configuration file. */
   readonly createdAt: Date | null;
   readonly updatedAt: Date | null;
 }
 
-/** A tool as the database has it. Its params are encrypted. */
+/** A row of the database. */
 export interface StoredSearchTool extends Stamps, Pick<SearchTool, 'id' | 'name' | 'info'> {
   /** Params as encrypted JSON, Base64. */
   readonly sealed: string;
@@ -27,37 +27,37 @@ export interface StoredSearchTool extends Stamps, Pick<SearchTool, 'id' | 'name'
 
 export type SearchToolStore = RowStore<StoredSearchTool, null>;
 
-/** A stored row with its params decrypted. */
+/** A row of the database with decrypted params. */
 export type OpenSearchTool = Omit<StoredSearchTool, 'sealed'> & Pick<SearchTool, 'params'>;
 
 /** A tool to store. */
 export type SearchToolDraft = Pick<SearchTool, 'id' | 'name' | 'params' | 'info'>;
 
-/** Changes to a stored tool. An absent member is unchanged. A redacted secret in `params` keeps its value. */
+/** Changes to a stored tool. An absent member is unchanged. A redacted secret in `params` keeps its stored value. */
 export type SearchToolPatch = Partial<Pick<SearchTool, 'name' | 'params' | 'info'>>;
 
-/** Search tools: those of the configuration file, and the stored ones. */
+/** Search tools of the configuration file and of the database. */
 export interface SearchTools {
-  /** Tools as configured, those of the file first. References to variables in their params are not resolved. */
+  /** All tools, those of the file first. References to environment variables in params are not resolved. */
   list(): readonly SearchTool[];
   /**
-   * Tools with a name, in the order in which they are tried: each call begins with the next one. Their params have the
-   * values of the variables. Empty when no tool has the name.
+   * The tools with a name, in the order in which a search tries them; empty for an unknown name. Each call of `named`
+   * begins with another tool (round robin). References to environment variables in params are resolved.
    */
   named(name: string): readonly SearchTool[];
-  /** The values of the variables that params refer to. */
+  /** Params with the values of the environment variables to which they refer. */
   resolved(params: JsonObject): JsonObject;
-  /** Why the account of a tool is unknown, so that it cannot be called; null when it can. */
+  /** Reason why the account of a tool cannot be used, such as a missing variable; null for a usable account. */
   accountFault(id: string): string | null;
-  /** Stores a tool. Throws Conflict when its name is taken, and InvalidInput. */
+  /** Stores a tool. Throws Conflict for an existing name, and InvalidInput. */
   add(draft: SearchToolDraft, by: Authored): Promise<SearchTool>;
-  /** Changes a stored tool. Null when none has the id. Throws Conflict and InvalidInput. */
+  /** Changes a stored tool. Null for an unknown id. Throws Conflict for an existing name, and InvalidInput. */
   change(id: string, patch: SearchToolPatch, by: Authored): Promise<SearchTool | null>;
-  /** Removes a stored tool. Null when none has the id. */
+  /** Removes a stored tool. Null for an unknown id. */
   remove(id: string): Promise<SearchTool | null>;
   /** Replaces the tools of the configuration file. */
   configure(tools: readonly SearchTool[]): void;
-  /** Reads the stored rows again, for changes by other processes. */
+  /** Reads the stored rows again, because other processes may have changed them. */
   refresh(): Promise<void>;
 }
 
@@ -69,33 +69,31 @@ export const toolExists = (name: string): Conflict => new Conflict(`Search tool 
 export const toolOfFile = (name: string): Conflict =>
   new Conflict(`The search tool ${name} is in the configuration file. Change it there.`);
 
-/** The provider of a tool; empty when its params have none. */
+/** The provider of a tool; empty for params without one. */
 export const providerOf = ({ params }: Pick<SearchTool, 'params'>): string => {
   const provider = params['search_provider'];
   return typeof provider === 'string' ? provider : '';
 };
 
-/** What a tool is for, from its information; null without a description. */
+/** `description` in the information about a tool; null for none. */
 export function descriptionOf({ info }: Pick<SearchTool, 'info'>): string | null {
   const description = info?.['description'];
   return typeof description === 'string' ? description : null;
 }
 
-const MAX_NAME = 256;
+const MAX_NAME_CHARACTERS = 256;
 const CONTROL_OR_UNPAIRED_SURROGATE = /[\p{Cc}\p{Cs}]/u;
-const NUL_OR_UNPAIRED_SURROGATE = /\\u0000|\\ud[89a-f][0-9a-f]{2}/i;
 
-/** Returns the tool if it can be stored. Throws InvalidInput. */
+/** Returns the tool unchanged. Throws InvalidInput for a tool that cannot be stored. */
 function validated(tool: OpenSearchTool): OpenSearchTool {
   const { name, info, params } = tool;
   if (name.trim() === '') throw new InvalidInput('search_tool_name must not be empty');
-  if (name.length > MAX_NAME || CONTROL_OR_UNPAIRED_SURROGATE.test(name))
+  if (name.length > MAX_NAME_CHARACTERS || CONTROL_OR_UNPAIRED_SURROGATE.test(name))
     throw new InvalidInput(
-      `search_tool_name must have at most ${MAX_NAME} characters, no control character and no unpaired surrogate`,
+      `search_tool_name must have at most ${MAX_NAME_CHARACTERS} characters, no control character and no unpaired surrogate`,
     );
   if (providerOf(tool).trim() === '') throw new InvalidInput('litellm_params.search_provider is required');
-  // JSON text has escapes for the characters that a database refuses.
-  if (NUL_OR_UNPAIRED_SURROGATE.test(JSON.stringify(info)))
+  if (hasUnstorableCharacter(JSON.stringify(info)))
     throw new InvalidInput('search_tool_info must have no NUL character and no unpaired surrogate');
   for (const member of ['api_key', 'api_base']) {
     const value = params[member] ?? null;
@@ -105,7 +103,7 @@ function validated(tool: OpenSearchTool): OpenSearchTool {
   return tool;
 }
 
-/** A new stored tool. Throws InvalidInput. */
+/** A tool to store, with its author and time. Throws InvalidInput. */
 export const newSearchTool = (draft: SearchToolDraft, by: Authored): OpenSearchTool =>
   validated({ ...draft, ...newStamps(by) });
 

@@ -74,6 +74,8 @@ describe('searchTools.create', () => {
       [{ search_tool_info: { a: '\0' } }, 'search_tool_info must have no NUL character and no unpaired surrogate'],
     ];
     for (const [more, detail] of wrong) expect(await create('wrong', more)).toEqual([400, { detail }]);
+    const [status] = await create('escape', { search_tool_info: { a: String.raw`the text \u0000` } });
+    expect(status).toBe(200);
   });
 
   it('401 without a key and for a key of no administrator; 403 for a read-only administrator', async () => {
