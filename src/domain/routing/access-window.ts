@@ -2,10 +2,12 @@ import type { AccessWindow } from './selection-policy.ts';
 
 const MINUTES_OF_HOUR = 60;
 
-/** Formatters by time zone: their creation is slow. Zones come from the configuration only. */
+/**
+ * Formatters by time zone, because their creation is slow. Zones come from the configuration, so their number is small.
+ */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** Minutes after midnight in a time zone. */
+/** Minutes after midnight, in local time. */
 function localMinute(now: Date, timezone: string): number {
   let formatter = formatters.get(timezone);
   if (formatter === undefined) {
@@ -17,17 +19,18 @@ function localMinute(now: Date, timezone: string): number {
   return Number(hour) * MINUTES_OF_HOUR + Number(minute);
 }
 
-/** Whether a window contains a time. The start belongs to the window, the end does not. */
+/** Whether a window contains a time. The start is inclusive, the end is exclusive. */
 function isOpen({ startMinute, endMinute, timezone }: AccessWindow, now: Date): boolean {
   const minute = localMinute(now, timezone);
-  return startMinute <= endMinute
-    ? minute >= startMinute && minute < endMinute
-    : minute >= startMinute || minute < endMinute;
+  const isAfterStart = minute >= startMinute;
+  const isBeforeEnd = minute < endMinute;
+  const crossesMidnight = startMinute > endMinute;
+  return crossesMidnight ? isAfterStart || isBeforeEnd : isAfterStart && isBeforeEnd;
 }
 
 /**
- * The current window that reserves a deployment for other teams; null when the team may call it. A team that any
- * current window names may call it.
+ * The open window that reserves a deployment for other teams. Null when the team may call the deployment: no window is
+ * open, or any open window names the team.
  */
 export function reservingWindow(
   windows: readonly AccessWindow[],

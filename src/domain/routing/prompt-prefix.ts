@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject } from '../json-object.ts';
 
-/** Number of content blocks before the last marked one at which an earlier prompt may have ended. */
-const LOOK_BACK = 20;
+/** Maximum number of blocks before the last marked block for which hashes are returned. */
+const LOOK_BACK_BLOCKS = 20;
 
 /**
- * Hashes of the start of a prompt, which ends at the last block with `cache_control`. The first hash is of the whole
- * start, and each later one is of one block less. Markers do not change a hash. Empty for a prompt without a marked
- * block. `digest` returns the hash of a text.
+ * Hashes of the starts of a prompt. The first hash covers the blocks up to the last block with `cache_control`, each
+ * later hash one block less. So the hashes may include the first hash of an earlier prompt that this one continues. The
+ * markers themselves do not change a hash. Empty for a prompt without a marked block.
  */
 export function promptPrefixes(body: JsonObject, digest: (text: string) => string): readonly string[] {
   const blocks = blocksOf(body);
@@ -17,18 +17,19 @@ export function promptPrefixes(body: JsonObject, digest: (text: string) => strin
     hash = digest(`${hash}\n${text}`);
     hashes.push(hash);
   }
-  return hashes.slice(-LOOK_BACK - 1).toReversed();
+  return hashes.slice(-LOOK_BACK_BLOCKS - 1).toReversed();
 }
 
-/** A content block without its marker, with the role of its message. */
+/** A content block of a message. */
 interface Block {
+  /** JSON of the role of the message, and of the block without its marker. */
   readonly text: string;
   readonly isMarked: boolean;
 }
 
 function blocksOf({ system, messages }: JsonObject): readonly Block[] {
-  const ofMessages = (Array.isArray(messages) ? messages : []).filter(isJsonObject);
-  return [{ role: 'system', content: system ?? [] }, ...ofMessages].flatMap((message) => {
+  const otherMessages = (Array.isArray(messages) ? messages : []).filter(isJsonObject);
+  return [{ role: 'system', content: system ?? [] }, ...otherMessages].flatMap((message) => {
     const { role, content, cache_control: marker }: JsonObject = message;
     const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
     const blocks = parts.map((part) => blockOf(role, part));

@@ -1,6 +1,6 @@
 import { InvalidInput, LimitExceeded } from '../errors.ts';
 
-/** The prompt is longer than the context window of every deployment of the model. */
+/** Error for a prompt that is longer than the context window of each deployment of the model. */
 export class PromptTooLong extends InvalidInput {
   constructor() {
     super('Context window exceeded for given call. No models have context window large enough for this call.');
@@ -8,7 +8,7 @@ export class PromptTooLong extends InvalidInput {
   }
 }
 
-/** Error for a model whose deployments are all reserved for other teams. */
+/** Error for a model whose deployments are all reserved for other teams. `until` is the end of a window, as text. */
 export const reservedForOthers = (model: string, until: string): InvalidInput =>
   new InvalidInput(`Deployment ${model} is reserved for another team until ${until}`);
 
@@ -20,7 +20,7 @@ export const notAllowedByTags = (model: string, tags: readonly string[]): Invali
       .join(', ')}]`,
   );
 
-/** Error for a model whose deployments have all used up their requests or tokens of the minute. */
+/** Error for a model whose deployments have all used up their requests or tokens per minute. */
 export const allOverLimits = (model: string, retryAfterSeconds: number): LimitExceeded =>
   new LimitExceeded(
     `No deployments available for selected model, Try again in ${retryAfterSeconds} seconds. All deployments have reached their limits of requests or tokens per minute. Passed model=${model}.`,

@@ -1,4 +1,4 @@
-/** Strategies of a whole router, by their names in the configuration. */
+/** Strategies of `router_settings.routing_strategy`. */
 export const STRATEGIES = [
   'simple-shuffle',
   'least-busy',
@@ -22,53 +22,53 @@ export const SELECTION_CHECKS = [
 ] as const;
 export type SelectionCheck = (typeof SELECTION_CHECKS)[number];
 
-/** Arguments of `latency-based-routing`. */
+/** Arguments of the strategy `latency-based-routing`. */
 export interface LatencyRule {
-  /** Maximum number of samples of a deployment. */
+  /** Number of the latest samples of a deployment that count. */
   readonly samples: number;
-  /** Age in seconds after which a sample does not count. */
+  /** Maximum age of a sample that counts, in seconds. */
   readonly ttlSeconds: number;
-  /** Deployments within this fraction above the lowest latency share the calls. */
+  /** Deployments up to this fraction above the lowest latency are called in random order. */
   readonly buffer: number;
-  /** Percentile of the first-token samples that replaces their mean, above 0 to 1; null for the mean. */
+  /** Percentile of the first-token latencies that is used for streams: above 0, at most 1. Null: their mean. */
   readonly firstTokenPercentile: number | null;
 }
 
-/** Models that share a strategy. A call may also name the group as its model. */
+/** Models with a common strategy. A call may also name the group as its model. */
 export interface RoutingGroup {
   readonly name: string;
   readonly models: readonly string[];
   readonly strategy: Strategy;
   readonly latency: LatencyRule;
-  /** Priority by model, lower first. Empty unless the strategy is `priority`. */
+  /** Priority by model; lower ones are called first. Empty unless the strategy is `priority`. */
   readonly priorities: ReadonlyMap<string, number>;
 }
 
 /** How a deployment of a model is selected. */
 export interface SelectionPolicy {
-  /** Whether nothing below differs from the default, so that deployments take turns. */
+  /** Whether all other members have their defaults. If so, deployments are selected round robin. */
   readonly isPlain: boolean;
   readonly strategy: Strategy;
   readonly latency: LatencyRule;
   readonly groups: readonly RoutingGroup[];
-  /** Weights by model and deployment id. They precede the weights of deployments. */
+  /** Weights by model and deployment id. They take precedence over the weights that deployments set. */
   readonly weights: ReadonlyMap<string, ReadonlyMap<string, number>>;
-  /** `always`: a key or a team turns it on, also for models whose deployments turn it off. */
+  /** `always`: a key or a team has turned the filter on. Then a deployment cannot turn it off for its model. */
   readonly tagFiltering: 'off' | 'on' | 'always';
   /** Whether one common tag is enough. If not, a deployment needs every tag of the request. */
   readonly matchesAnyTag: boolean;
-  /** Leaves out deployments whose context window or requests per minute do not suffice. */
-  readonly checksCalls: boolean;
+  /** Whether deployments with too small a context window, or without requests left in the minute, are left out. */
+  readonly checksCapacity: boolean;
   readonly checks: ReadonlySet<SelectionCheck>;
-  /** Checks by model, which replace the affinity checks for the model. */
-  readonly affinityOf: ReadonlyMap<string, ReadonlySet<SelectionCheck>>;
+  /** Checks of single models, in place of `checks`. `enforce_model_rate_limits` is always read from `checks`. */
+  readonly affinityChecksOf: ReadonlyMap<string, ReadonlySet<SelectionCheck>>;
   /** Lifetime of an affinity, in seconds. */
   readonly affinitySeconds: number;
 }
 
 export const DEFAULT_LATENCY: LatencyRule = { samples: 10, ttlSeconds: 3_600, buffer: 0, firstTokenPercentile: null };
 
-/** The policy without any setting. */
+/** The policy of a configuration without router settings. */
 export const DEFAULT_SELECTION: SelectionPolicy = {
   isPlain: true,
   strategy: 'simple-shuffle',
@@ -77,36 +77,39 @@ export const DEFAULT_SELECTION: SelectionPolicy = {
   weights: new Map(),
   tagFiltering: 'off',
   matchesAnyTag: true,
-  checksCalls: false,
+  checksCapacity: false,
   checks: new Set(),
-  affinityOf: new Map(),
+  affinityChecksOf: new Map(),
   affinitySeconds: 3_600,
 };
 
-/** Settings of one deployment that its selection depends on. */
+/** Settings of one deployment that affect its selection. */
 export interface DeploymentSelection {
   readonly weight?: number;
   /** Requests per minute. */
   readonly rpm?: number;
   /** Tokens per minute. */
   readonly tpm?: number;
-  /** Level: the deployments with the lowest available value are called first. */
+  /** Deployments with a lower value are called first. Those without a value come last. */
   readonly order?: number;
   readonly tags?: readonly string[];
-  /** Patterns for `User-Agent: <value>`. */
+  /** Patterns that the text `User-Agent: <value>` of a request may match in place of a tag. */
   readonly tagPatterns?: readonly RegExp[];
-  /** Turns tag filtering on or off for the model. */
+  /** Turns tag filtering on or off for all deployments of the model. */
   readonly tagFiltering?: boolean;
   /** Context window in tokens. */
   readonly maxInputTokens?: number;
   readonly accessWindows?: readonly AccessWindow[];
-  /** Models that get a copy of each call. */
+  /** Public names of models that get a copy of each call. */
   readonly silentModels?: readonly string[];
 }
 
 /** Daily time in which only some teams may call a deployment. */
 export interface AccessWindow {
-  /** Minutes after midnight, local time. The window crosses midnight when the end is before the start. */
+  /**
+   * Minutes after midnight, local time. An end before the start means the next day. With equal ends, the window is
+   * empty.
+   */
   readonly startMinute: number;
   readonly endMinute: number;
   /** IANA name, e.g. `Europe/Vienna`. */

@@ -14,9 +14,9 @@ export function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
 }
 
 /**
- * Order of a weighted random selection (`simple-shuffle`). The first metric with any value above zero gives the
- * weights. An item without it weighs 0 and comes after all weighted ones, by the next metric. Without any value, the
- * order is random with equal chances.
+ * Items in weighted random order (`simple-shuffle`). The weights are the values of the first metric that is above zero
+ * for any item. Items with the weight 0 follow, ordered by the later metrics in the same way. Without any value above
+ * zero, all orders have equal chances.
  */
 export function weightedOrder<Item>(
   items: readonly Item[],
@@ -41,14 +41,14 @@ function drawn<Item>(items: readonly Item[], weightOf: (item: Item) => number, r
       point -= weightOf(item);
       return point < 0;
     });
-    // Rounding may leave a rest that belongs to the last item.
+    // By rounding errors, the weights may not reach the drawn point. Then it belongs to the last item.
     if (index === -1) index = left.length - 1;
     order.push(...left.splice(index, 1));
   }
   return [...order, ...left];
 }
 
-/** Order by ascending value. Items of equal value are in random order. */
+/** Items by ascending value. Items with equal values are in random order. */
 export function lowestFirst<Item>(
   items: readonly Item[],
   valueOf: (item: Item) => number | bigint,
@@ -59,8 +59,8 @@ export function lowestFirst<Item>(
 }
 
 /**
- * Order by ascending latency. The items within `buffer`, a fraction above the lowest latency, are in random order at
- * the start.
+ * Items by ascending latency. The items up to the fraction `buffer` above the lowest latency come first, in random
+ * order.
  */
 export function lowestLatencyFirst<Item>(
   items: readonly Item[],
@@ -68,7 +68,8 @@ export function lowestLatencyFirst<Item>(
   { buffer, random }: { readonly buffer: number; readonly random: Random },
 ): readonly Item[] {
   const valued = shuffled(items, random).map((item) => ({ item, value: latencyOf(item) }));
-  const limit = valued.reduce((least, { value }) => Math.min(least, value), Infinity) * (1 + buffer);
+  const lowest = valued.reduce((least, { value }) => Math.min(least, value), Infinity);
+  const limit = lowest * (1 + buffer);
   const near = valued.filter(({ value }) => value <= limit);
   const far = valued.filter(({ value }) => value > limit).toSorted(byValue);
   return [...near, ...far].map(({ item }) => item);
@@ -82,10 +83,7 @@ const byValue = (
   return left < right ? -1 : 1;
 };
 
-/**
- * Order by levels: each level in the order that `rank` gives. The lowest level comes first, and items without a level
- * come last.
- */
+/** Items by ascending level, those without a level last. `rank` orders the items of each level. */
 export function byLevels<Item>(
   items: readonly Item[],
   levelOf: (item: Item) => number | undefined,

@@ -1,26 +1,31 @@
-/** Tag of deployments that serve requests without a matching tag. */
+/** Tag of deployments for requests whose tags match no other deployment. */
 const DEFAULT_TAG = 'default';
 
-/** Tags of a deployment. */
+/** Tag settings of a deployment. */
 export interface Tagged {
   readonly tags?: readonly string[];
-  /** Patterns for `User-Agent: <value>`. */
+  /** Patterns that the text `User-Agent: <value>` of a request may match in place of a tag. */
   readonly tagPatterns?: readonly RegExp[];
 }
 
-/** Tags of a request: `!x` excludes deployments with the tag x, `&x` requires it. */
+/** What a request says for the tag filter. */
 export interface RequestedTags {
+  /** `!x` excludes deployments with the tag x, `&x` requires the tag x. Other tags are called plain. */
   readonly tags: readonly string[];
   /** Null without a `User-Agent` header. */
   readonly userAgent: string | null;
-  /** Whether one common tag is enough. If not, a deployment needs every plain tag. */
+  /** Whether one common plain tag is enough. If not, a deployment needs every plain tag. */
   readonly matchesAny: boolean;
 }
 
 /**
- * The items that a request may use by its tags. A request without a matching item gets those with the tag `default`.
- * A request without plain and required tags gets all items if none has that tag. Excluded tags apply to every result.
- * The result is empty when the tags allow no item.
+ * The items that a request may use, in their order; empty when the tags allow none. Items with an excluded tag, or
+ * without a required tag, are left out first. Of the rest, the result is
+ *
+ * - the items that match a plain tag or the user agent, if there are any
+ * - else, for a request with required tags only: all of them
+ * - else, for a request with plain tags, or if any item has the tag `default`: the items with the tag `default`
+ * - else all of them
  */
 export function itemsForTags<Item>(
   items: readonly Item[],
@@ -30,27 +35,27 @@ export function itemsForTags<Item>(
   const excluded = stripped(tags, '!');
   const required = stripped(tags, '&');
   const plain = tags.filter((tag) => !/^[!&]/.test(tag));
-  const ownTags = (item: Item): readonly string[] => tagsOf(item)?.tags ?? [];
-  const isAllowed = (item: Item): boolean => {
-    const own = ownTags(item);
-    return !excluded.some((tag) => own.includes(tag)) && required.every((tag) => own.includes(tag));
-  };
-  const allowed = items.filter(isAllowed);
+  const itemTags = (item: Item): readonly string[] => tagsOf(item)?.tags ?? [];
+  const allowed = items.filter((item) => {
+    const hasTag = (tag: string): boolean => itemTags(item).includes(tag);
+    return !excluded.some(hasTag) && required.every(hasTag);
+  });
   const matched = allowed.filter((item) => {
-    const own = ownTags(item);
-    const hasTags = matchesAny ? plain.some((tag) => own.includes(tag)) : plain.every((tag) => own.includes(tag));
-    if (plain.length > 0 && hasTags) return true;
-    // A pattern cannot override tags that must all match.
-    if (plain.length > 0 && !matchesAny && own.length > 0) return false;
+    const tagsOfItem = itemTags(item);
+    const hasTag = (tag: string): boolean => tagsOfItem.includes(tag);
+    if (plain.length > 0 && (matchesAny ? plain.some(hasTag) : plain.every(hasTag))) return true;
+    // Where all tags must match, a pattern does not replace a missing tag.
+    if (plain.length > 0 && !matchesAny && tagsOfItem.length > 0) return false;
     const patterns = tagsOf(item)?.tagPatterns ?? [];
     return userAgent !== null && patterns.some((pattern) => pattern.test(`User-Agent: ${userAgent}`));
   });
   if (matched.length > 0) return matched;
   if (plain.length === 0 && required.length > 0) return allowed;
-  const isDefault = (item: Item): boolean => ownTags(item).includes(DEFAULT_TAG);
+  const isDefault = (item: Item): boolean => itemTags(item).includes(DEFAULT_TAG);
   if (plain.length > 0 || items.some(isDefault)) return allowed.filter(isDefault);
   return allowed;
 }
 
+/** Tags with a mark, without the mark. */
 const stripped = (tags: readonly string[], mark: '!' | '&'): readonly string[] =>
   tags.filter((tag) => tag.startsWith(mark) && tag.length > 1).map((tag) => tag.slice(1));

@@ -19,9 +19,9 @@ import type { RoutingPolicy } from '../../domain/routing/routing-policy.ts';
 import type { RoutingGroup, SelectionPolicy } from '../../domain/routing/selection-policy.ts';
 import { byLevels, lowestFirst, lowestLatencyFirst, weightedOrder } from '../../domain/routing/strategies.ts';
 import { itemsForTags } from '../../domain/routing/tag-filter.ts';
-import { claimsOf, createAffinities } from './affinity.ts';
+import { affinitiesOfCaller, createAffinities } from './affinity.ts';
+import { createCatalogFacts } from './catalog-facts.ts';
 import type { Cooldowns } from './cooldowns.ts';
-import { createCatalogFacts } from './deployment-cost.ts';
 import type { HealthTracker } from './health.ts';
 import type { Route, Router } from './route.ts';
 import { createTraffic, type Traffic } from './traffic.ts';
@@ -33,58 +33,63 @@ interface SelectionPorts {
   readonly clock: Clock;
   /** A number from 0 to 1, excluding 1. */
   readonly random: () => number;
-  /** SHA-256 of a text. Absent: the check `prompt_caching` has no effect. */
+  /** SHA-256 of a text. Without it, the check `prompt_caching` has no effect. */
   readonly digest?: (text: string) => string;
 }
 
 /** Gateway parts that the selection of deployments uses. */
 interface SelectionTools {
-  /** The policy for a key, read for each call. */
+  /** The policy of a key in force now. Read for each call, because the configuration may change. */
   readonly policyOf: (key: VirtualKey | null) => Pick<RoutingPolicy, 'selection'>;
   readonly cooldowns: Pick<Cooldowns, 'remainingMs'>;
   readonly health: Pick<HealthTracker, 'inFlight'>;
 }
 
-type Read = 'model' | 'stream' | 'body' | 'bytes' | 'labels' | 'userAgent' | 'owner';
+/** Members of a request that affect the selection. */
+type ReadMember = 'model' | 'stream' | 'body' | 'bytes' | 'labels' | 'userAgent' | 'owner';
 
 /** A call whose deployment is selected. */
 interface SelectedCall {
   readonly key: VirtualKey | null;
-  readonly request: Pick<ModelRequest, Read> & { readonly endpoint: Pick<ModelRequest['endpoint'], 'input'> };
+  readonly request: Pick<ModelRequest, ReadMember> & { readonly endpoint: Pick<ModelRequest['endpoint'], 'input'> };
 }
 
-/** Selects deployments by the strategy, the filters and the checks of the configuration. */
+/** Selects deployments by the configured strategy, filters and checks. */
 export interface Selection {
   /**
-   * The router for a call. Where nothing is configured for its model, it is the given router itself. Otherwise it
-   * selects by the policy, and `all` has the permitted deployments in the order in which they are tried. A model whose
-   * deployments are all left out gets a route with a `refusal`.
+   * A router that selects by the policy of a call, or `router` itself where nothing is configured. `all` of the new
+   * router has the permitted deployments in the order in which they are tried. For a model whose deployments are all
+   * left out, the new router returns a route with a `refusal`.
    */
   of(call: SelectedCall, router: Router): Router;
-  /** A deployment answered a call. Calls with the same start of the prompt stay there for a time. */
+  /**
+   * Reports that a deployment answered a call. With `prompt_caching`, later calls with the same start of the prompt go
+   * to this deployment.
+   */
   succeeded(key: VirtualKey | null, request: ModelRequest, deployment: Deployment): void;
   /** Counts of calls that the strategies use. */
   readonly traffic: Traffic;
 }
 
-/** The permitted routes in the order of the strategy, or why there is none. */
+/** The permitted routes of a model, in order. */
 interface Ranking {
   readonly routes: readonly Route[];
+  /** Error for a call when `routes` is empty; else null. */
   readonly refusal: DomainError | null;
 }
 
-/** Strategies that leave out deployments over their limits. */
-const LIMITED: ReadonlySet<string> = new Set([
+/** Strategies that leave out deployments without requests or tokens left in the minute. */
+const LIMITED_STRATEGIES: ReadonlySet<string> = new Set([
   'usage-based-routing',
   'usage-based-routing-v2',
   'latency-based-routing',
   'cost-based-routing',
 ]);
-const USAGE: ReadonlySet<string> = new Set(['usage-based-routing', 'usage-based-routing-v2']);
-/** Seconds after which a client may try again when a strategy by usage has no deployment left. */
+const USAGE_STRATEGIES: ReadonlySet<string> = new Set(['usage-based-routing', 'usage-based-routing-v2']);
+/** `retry-after` in seconds when a usage strategy has no deployment left. */
 const USAGE_RETRY_SECONDS = 60;
-/** Time for which calls with the same start of the prompt stay at a deployment: its cache has such a lifetime. */
-const PROMPT_SECONDS = 300;
+/** Time for which the start of a prompt stays at a deployment, in seconds: the usual lifetime of prompt caches. */
+const PROMPT_AFFINITY_SECONDS = 300;
 
 export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, health }: SelectionTools): Selection {
   const { random, clock } = ports;
@@ -94,22 +99,26 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
   const rulesOf = createRuleFinder(ports.deployments);
   const isCooling = ({ deployment }: Route): boolean => cooldowns.remainingMs(deployment.id) > 0;
 
-  /** Whether a deployment has used up its requests or tokens of the minute. */
+  /** Whether one more call, of `tokens`, exceeds the requests or tokens per minute of a deployment. */
   function isOverLimit({ selection, id }: Deployment, tokens: number): boolean {
     if (selection?.rpm === undefined && selection?.tpm === undefined) return false;
     traffic.turnOn();
+    const { rpm = Infinity, tpm = Infinity } = selection;
     const use = traffic.useOf(id);
-    return use.requests + 1 > (selection.rpm ?? Infinity) || use.tokens + tokens > (selection.tpm ?? Infinity);
+    return use.requests + 1 > rpm || use.tokens + tokens > tpm;
   }
 
-  /** The routes of a level in the order of a strategy. */
-  function ranked(routes: readonly Route[], { group, policy, model, request }: RankedCall): readonly Route[] {
+  /** Orders the routes of one level by the strategy. */
+  function orderedByStrategy(
+    routes: readonly Route[],
+    { group, policy, model, request }: RankedCall,
+  ): readonly Route[] {
     const { strategy, latency } = group ?? policy;
     if (strategy === 'least-busy')
       return lowestFirst(routes, ({ deployment }) => health.inFlight(deployment.id), random);
     if (strategy === 'cost-based-routing')
       return lowestFirst(routes, ({ deployment }) => factsOf(deployment).price, random);
-    if (USAGE.has(strategy)) {
+    if (USAGE_STRATEGIES.has(strategy)) {
       traffic.turnOn();
       return lowestFirst(routes, ({ deployment }) => traffic.useOf(deployment.id).tokens, random);
     }
@@ -121,43 +130,47 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
     return weightedOrder(routes, metricsOf(policy.weights.get(model)), random);
   }
 
+  /** Applies the filters of a policy to the routes of a model, then orders the rest. */
   function rank(call: RankedCall, routes: readonly Route[]): Ranking {
     const { model, policy, group, request } = call;
     const unreserved = unreservedRoutes(routes, call);
     if (unreserved.refusal !== null) return unreserved;
     const tagged = taggedRoutes(unreserved.routes, call);
     if (tagged.refusal !== null) return tagged;
-    const tokens = policy.checksCalls || hasLimits(tagged.routes) ? inputTokens(request) : 0;
-    const fitting = policy.checksCalls ? tagged.routes.filter((one) => fits(one, tokens)) : tagged.routes;
+    const tokens = policy.checksCapacity || hasTokenLimits(tagged.routes) ? inputTokens(request) : 0;
+    const fitting = policy.checksCapacity ? tagged.routes.filter((route) => fits(route, tokens)) : tagged.routes;
     if (fitting.length === 0) return { routes: [], refusal: new PromptTooLong() };
     const { strategy } = group ?? policy;
-    const isLimited = LIMITED.has(strategy) || policy.checks.has('enforce_model_rate_limits');
+    const isLimited = LIMITED_STRATEGIES.has(strategy) || policy.checks.has('enforce_model_rate_limits');
     const within = fitting.filter(({ deployment }) => {
       if (isLimited) return !isOverLimit(deployment, tokens);
-      return !policy.checksCalls || !isOverRequests(deployment);
+      return !policy.checksCapacity || !isOverRequests(deployment);
     });
     if (within.length === 0) {
-      const seconds = USAGE.has(strategy) ? USAGE_RETRY_SECONDS : traffic.secondsLeft();
+      const seconds = USAGE_STRATEGIES.has(strategy) ? USAGE_RETRY_SECONDS : traffic.secondsLeft();
       return { routes: [], refusal: allOverLimits(model, seconds) };
     }
     const ordered = byLevels(
       within,
       ({ deployment }) =>
         group?.strategy === 'priority' ? group.priorities.get(deployment.modelGroup) : deployment.selection?.order,
-      (level) => ranked(level, call),
+      (level) => orderedByStrategy(level, call),
     );
     return { routes: ordered, refusal: null };
   }
 
+  /** Whether one more request exceeds the requests per minute of a deployment. */
   const isOverRequests = ({ selection, id }: Deployment): boolean => {
     if (selection?.rpm === undefined) return false;
     traffic.turnOn();
     return traffic.useOf(id).requests + 1 > selection.rpm;
   };
 
+  /** Whether a prompt of `tokens` fits into the context window. An unknown window fits every prompt. */
   const fits = ({ deployment }: Route, tokens: number): boolean =>
     tokens <= (factsOf(deployment).maxInputTokens ?? Infinity);
 
+  /** Leaves out deployments that an access window reserves for other teams. */
   function unreservedRoutes(routes: readonly Route[], { key, model }: RankedCall): Ranking {
     if (!routes.some(({ deployment }) => deployment.selection?.accessWindows !== undefined))
       return { routes, refusal: null };
@@ -165,12 +178,13 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
     const windows = routes.map(({ deployment }) =>
       reservingWindow(deployment.selection?.accessWindows ?? [], key?.teamId ?? null, now),
     );
-    const free = routes.filter((_route, index) => windows[index] === null);
+    const unreserved = routes.filter((_route, index) => windows[index] === null);
     const [first = null] = windows;
-    if (free.length > 0 || first === null) return { routes: free, refusal: null };
+    if (unreserved.length > 0 || first === null) return { routes: unreserved, refusal: null };
     return { routes: [], refusal: reservedForOthers(model, windowEndText(first)) };
   }
 
+  /** Leaves out deployments that the tags of the request do not allow. */
   function taggedRoutes(routes: readonly Route[], { policy, model, request }: RankedCall): Ranking {
     if (!filtersTags(policy, routes)) return { routes, refusal: null };
     const tags = request.labels === undefined ? [] : tagsIn(request.labels);
@@ -184,24 +198,26 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
       : { routes: [], refusal: notAllowedByTags(model, tags) };
   }
 
-  /** The routes with the one that the key or the session stays at first, unless it cools down. */
-  function withAffinity(routes: readonly Route[], claims: readonly string[]): readonly Route[] {
-    for (const claim of claims) {
-      const id = affinities.of(claim);
+  /** Moves the route of the first affinity to the front. An affinity to a cooling or absent deployment is skipped. */
+  function withAffinity(routes: readonly Route[], names: readonly string[]): readonly Route[] {
+    for (const name of names) {
+      const id = affinities.find(name);
       const found = id === null ? undefined : routes.find(({ deployment }) => deployment.id === id);
-      if (found !== undefined && !isCooling(found)) return [found, ...routes.filter((one) => one !== found)];
+      if (found !== undefined && !isCooling(found)) return [found, ...routes.filter((route) => route !== found)];
     }
     return routes;
   }
 
-  /** Names of the claims of a prompt, the longest start first. */
-  function promptClaims(
+  const affinityChecks = (policy: SelectionPolicy, model: string): SelectionPolicy['checks'] =>
+    policy.affinityChecksOf.get(model) ?? policy.checks;
+
+  /** Names of the affinities of a prompt, the longest start of the prompt first. */
+  function affinitiesOfPrompt(
     policy: SelectionPolicy,
     model: string,
     { body }: Pick<ModelRequest, 'body'>,
   ): readonly string[] {
-    const checks = policy.affinityOf.get(model) ?? policy.checks;
-    if (ports.digest === undefined || !checks.has('prompt_caching')) return [];
+    if (ports.digest === undefined || !affinityChecks(policy, model).has('prompt_caching')) return [];
     if (groupOf(policy, model)?.strategy === 'priority') return [];
     return promptPrefixes(body, ports.digest).map((hash) => JSON.stringify(['prompt', model, hash]));
   }
@@ -211,41 +227,40 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
     succeeded(key, request, deployment) {
       const policy = policyOf(key).selection;
       if (policy.isPlain) return;
-      const [claim] = promptClaims(policy, request.model, request);
-      if (claim !== undefined) affinities.replace(claim, deployment.id, PROMPT_SECONDS);
+      const [longest] = affinitiesOfPrompt(policy, request.model, request);
+      if (longest !== undefined) affinities.set(longest, deployment.id, PROMPT_AFFINITY_SECONDS);
     },
     of({ key, request }, router) {
       const policy = policyOf(key).selection;
       const rules = rulesOf();
-      // Other models than that of the request may be called as fallbacks.
+      // The model of the request is not enough for this check: fallbacks call other models.
       if (policy.isPlain && rules.models.size === 0) return router;
       const isPlain = (model: string): boolean => policy.isPlain && !rules.hasWildcard && !rules.models.has(model);
-      const members = (model: string): readonly Route[] => {
-        const own = router.all(model);
-        const group = own.length > 0 ? undefined : policy.groups.find(({ name }) => name === model);
-        const callable = group?.models.filter((name) => mayCall(key, name));
-        return callable === undefined ? own : callable.flatMap((name) => router.all(name));
+      /** The routes of a model. For the name of a routing group: those of its models that the key may call. */
+      const routesOf = (model: string): readonly Route[] => {
+        const ofModel = router.all(model);
+        const group = ofModel.length > 0 ? undefined : policy.groups.find(({ name }) => name === model);
+        if (group === undefined) return ofModel;
+        return group.models.filter((name) => mayCall(key, name)).flatMap((name) => router.all(name));
       };
-      const rankOf = (model: string, routes: readonly Route[]): Ranking => {
-        return rank({ key, request, policy, group: groupOf(policy, model), model }, routes);
-      };
+      const rankingOf = (model: string, routes: readonly Route[]): Ranking =>
+        rank({ key, request, policy, group: groupOf(policy, model), model }, routes);
       const all = (model: string): readonly Route[] => {
         if (isPlain(model)) return router.all(model);
-        const routes = members(model);
-        return routes.length === 0 ? routes : rankOf(model, routes).routes;
+        const routes = routesOf(model);
+        return routes.length === 0 ? routes : rankingOf(model, routes).routes;
       };
       const select = (model: string, deploymentId?: string): Route | null => {
-        const routes = deploymentId === undefined && !isPlain(model) ? members(model) : [];
+        const routes = deploymentId === undefined && !isPlain(model) ? routesOf(model) : [];
         const [first] = routes;
         if (first === undefined) return router(model, deploymentId);
-        const { routes: order, refusal } = rankOf(model, routes);
+        const { routes: ranked, refusal } = rankingOf(model, routes);
         if (refusal !== null) return { ...first, refusal };
-        const claims = claimsOf(policy.affinityOf.get(model) ?? policy.checks, model, request);
-        const prompts = promptClaims(policy, model, request);
-        const held = prompts.length === 0 ? claims : [...prompts, ...claims];
-        const sticky = held.length === 0 ? order : withAffinity(order, held);
-        const selected = sticky.find((one) => !isCooling(one)) ?? sticky[0] ?? first;
-        for (const claim of claims) affinities.claim(claim, selected.deployment.id, policy.affinitySeconds);
+        const ofCaller = affinitiesOfCaller(affinityChecks(policy, model), model, request);
+        const ofPrompt = affinitiesOfPrompt(policy, model, request);
+        const ordered = withAffinity(ranked, [...ofPrompt, ...ofCaller]);
+        const selected = ordered.find((route) => !isCooling(route)) ?? ordered[0] ?? first;
+        for (const name of ofCaller) affinities.setIfAbsent(name, selected.deployment.id, policy.affinitySeconds);
         return selected;
       };
       const byId = (id: string): Route | null => {
@@ -260,56 +275,57 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
   };
 }
 
-/** A call whose model is ranked. */
+/** A call, with the policy by which the routes of `model` are ranked. */
 interface RankedCall extends SelectedCall {
   readonly policy: SelectionPolicy;
   readonly group: RoutingGroup | null;
-  /** Name of the model, which may differ from that of the request after a failure. */
+  /** Name of a model. For fallbacks, it differs from the model of the request. */
   readonly model: string;
 }
 
-/** The routing group of a model, or with its name; null without one. */
+/** The routing group with this name or with this model; null for none. */
 const groupOf = ({ groups }: SelectionPolicy, model: string): RoutingGroup | null =>
   groups.find(({ name, models }) => name === model || models.includes(model)) ?? null;
 
-const hasLimits = (routes: readonly Route[]): boolean =>
+const hasTokenLimits = (routes: readonly Route[]): boolean =>
   routes.some(({ deployment: { selection } }) => selection?.tpm !== undefined);
 
-/** Weights of `simple-shuffle`, in the order of precedence. */
+/** Weights of `simple-shuffle` in the order of precedence. `weights` are weights of the policy by deployment id. */
 function metricsOf(weights: ReadonlyMap<string, number> | undefined) {
-  const own = [
+  const ofDeployment = [
     ({ deployment }: Route): number => deployment.selection?.weight ?? 0,
     ({ deployment }: Route): number => deployment.selection?.rpm ?? 0,
     ({ deployment }: Route): number => deployment.selection?.tpm ?? 0,
   ];
-  return weights === undefined ? own : [({ deployment }: Route): number => weights.get(deployment.id) ?? 0, ...own];
+  if (weights === undefined) return ofDeployment;
+  return [({ deployment }: Route): number => weights.get(deployment.id) ?? 0, ...ofDeployment];
 }
 
-/** Whether tags select the deployment. Deployments may turn it on or off for their model. */
+/** Whether the tag filter applies to a model. Its deployments may turn the filter on or off. */
 function filtersTags({ tagFiltering }: SelectionPolicy, routes: readonly Route[]): boolean {
   if (tagFiltering === 'always') return true;
-  const own = routes.map(({ deployment }) => deployment.selection?.tagFiltering).filter((flag) => flag !== undefined);
-  return own.length === 0 ? tagFiltering === 'on' : own.includes(true);
+  const flags = routes.map(({ deployment }) => deployment.selection?.tagFiltering).filter((flag) => flag !== undefined);
+  return flags.length === 0 ? tagFiltering === 'on' : flags.includes(true);
 }
 
-/** Models whose deployments have rules of their own. */
-interface OwnRules {
+/** Models whose deployments have settings that affect their selection. */
+interface DeploymentRules {
   readonly models: ReadonlySet<string>;
-  /** Whether one of them is a wildcard, so that any name may match it. */
+  /** Whether `models` has a wildcard. If so, any model name may match one. */
   readonly hasWildcard: boolean;
 }
 
 /**
- * Finds the models whose deployments have rules of their own. A model with one deployment needs no weights and levels.
- * Computed once for each list of deployments.
+ * Creates a function that finds the models whose deployments have rules. The result is cached until the list of
+ * deployments changes.
  */
-function createRuleFinder(source: Pick<DeploymentSource, 'current'>): () => OwnRules {
-  let known: readonly Deployment[] | null = null;
-  let rules: OwnRules = { models: new Set(), hasWildcard: false };
+function createRuleFinder(source: Pick<DeploymentSource, 'current'>): () => DeploymentRules {
+  let readList: readonly Deployment[] | null = null;
+  let rules: DeploymentRules = { models: new Set(), hasWildcard: false };
   return () => {
     const current = source.current();
-    if (current !== known) {
-      known = current;
+    if (current !== readList) {
+      readList = current;
       const groups = Map.groupBy(current, ({ modelGroup }) => modelGroup);
       const models = new Set([...groups].filter(([, members]) => needsSelection(members)).map(([name]) => name));
       rules = { models, hasWildcard: [...models].some((name) => name.endsWith('*')) };
@@ -318,6 +334,7 @@ function createRuleFinder(source: Pick<DeploymentSource, 'current'>): () => OwnR
   };
 }
 
+/** Whether settings of the deployments of a model affect the selection. One deployment needs no weights and levels. */
 function needsSelection(members: readonly Deployment[]): boolean {
   return members.some(({ selection }) => {
     if (selection === undefined) return false;

@@ -9,31 +9,37 @@ interface MinuteUse {
   readonly tokens: number;
 }
 
-/** End of a call, as it counts for its deployment. */
+/** Facts of an ended call that count for its deployment. */
 interface EndedCall {
   readonly tokens: number;
-  /** Time of the call at this deployment, in ms; null for a call that did not complete. */
+  /** Duration of the call at this deployment, in ms; null for a call that did not complete. */
   readonly totalMs: number | null;
   /** Time to the first byte of a stream, in ms; null for other calls. */
   readonly firstTokenMs: number | null;
   readonly timedOut: boolean;
 }
 
-/** Use and latency of deployments, in this process. It counts nothing until a strategy needs the counts. */
+/**
+ * Use and latency of deployments in this process. Nothing is counted until `turnOn`, because most policies need no
+ * counts.
+ */
 export interface Traffic {
   isOn(): boolean;
-  /** Counts from now on. */
+  /** Starts counting. A repeated call has no effect. */
   turnOn(): void;
+  /** Counts a request. */
   started(deploymentId: string): void;
+  /** Counts the tokens of a call, and keeps its latency. */
   ended(deploymentId: string, call: EndedCall): void;
   useOf(deploymentId: string): MinuteUse;
-  /** Latency in ms by the rule; 0 without samples. `isFirstToken` for streams. */
+  /** Latency in ms; 0 without samples. `isFirstToken` selects the time to the first byte of streams. */
   latencyOf(deploymentId: string, rule: LatencyRule, isFirstToken: boolean): number;
-  /** Seconds until the next UTC minute, at least 1. */
+  /** Seconds until the next UTC minute, from 1 to 60. */
   secondsLeft(): number;
 }
 
 interface Counts {
+  /** Number of the UTC minute to which `requests` and `tokens` belong. */
   minute: number;
   requests: number;
   tokens: number;
@@ -43,9 +49,9 @@ interface Counts {
 
 const MINUTE_MS = 60_000;
 const NO_USE: MinuteUse = { requests: 0, tokens: 0 };
-/** Maximum number of samples of one deployment, of each kind. */
+/** Maximum number of samples of each kind for a deployment. */
 const MAX_SAMPLES = 1_000;
-/** Maximum number of deployments with counts. The oldest is evicted. */
+/** Maximum number of deployments with counts. The deployment that was counted first is evicted. */
 const MAX_DEPLOYMENTS = 10_000;
 
 export function createTraffic(clock: Clock): Traffic {
@@ -53,7 +59,7 @@ export function createTraffic(clock: Clock): Traffic {
   const countsById = new Map<string, Counts>();
   const minuteNow = (): number => Math.floor(clock.now().getTime() / MINUTE_MS);
 
-  /** Counts of a deployment, in the current minute. */
+  /** Counts of a deployment. Starts the current minute with zero. */
   function countsOf(id: string): Counts {
     const minute = minuteNow();
     let counts = countsById.get(id);
@@ -97,6 +103,9 @@ export function createTraffic(clock: Clock): Traffic {
       const samples = isFirstToken ? counts?.firstTokens : counts?.latencies;
       return latencyOf(samples ?? [], rule, { nowMs: clock.monotonicMs(), isFirstToken });
     },
-    secondsLeft: () => Math.max(1, Math.ceil((MINUTE_MS - (clock.now().getTime() % MINUTE_MS)) / 1000)),
+    secondsLeft() {
+      const passedMs = clock.now().getTime() % MINUTE_MS;
+      return Math.ceil((MINUTE_MS - passedMs) / 1_000);
+    },
   };
 }

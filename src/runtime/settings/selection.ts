@@ -26,9 +26,11 @@ export function selectionOf(values: SelectionValues, ofOwners: JsonObject): Sele
     ),
     ...(enableTagFiltering ? { tagFiltering: isForced ? 'always' : 'on' } : {}),
     matchesAnyTag: values.tagFilteringMatchAny,
-    checksCalls: enablePreCallChecks,
+    checksCapacity: enablePreCallChecks,
     checks: new Set(optionalPreCallChecks),
-    affinityOf: new Map(Object.entries(modelGroupAffinity ?? {}).map(([model, checks]) => [model, new Set(checks)])),
+    affinityChecksOf: new Map(
+      Object.entries(modelGroupAffinity ?? {}).map(([model, checks]) => [model, new Set(checks)]),
+    ),
     affinitySeconds: values.affinitySeconds,
   };
 }

@@ -1,36 +1,36 @@
 import { expect, it } from 'vitest';
 import { callLabels, withMetadata } from '../../../src/domain/calls/call-labels.ts';
-import { claimsOf, createAffinities } from '../../../src/gateway/routing/affinity.ts';
+import { affinitiesOfCaller, createAffinities } from '../../../src/gateway/routing/affinity.ts';
 
 const NO_LABELS = { session: null, endUser: null, tags: [], metadata: {} };
 
-it('the first claim stays until its time ends; a replaced one does not', () => {
+it('the first affinity stays until its time ends; a replaced one does not', () => {
   let nowMs = 0;
   const affinities = createAffinities({ now: () => new Date(0), monotonicMs: () => nowMs });
-  affinities.claim('key', 'a', 10);
-  affinities.claim('key', 'b', 10);
-  expect(affinities.of('key')).toBe('a');
-  affinities.replace('key', 'b', 10);
-  expect(affinities.of('key')).toBe('b');
+  affinities.setIfAbsent('key', 'a', 10);
+  affinities.setIfAbsent('key', 'b', 10);
+  expect(affinities.find('key')).toBe('a');
+  affinities.set('key', 'b', 10);
+  expect(affinities.find('key')).toBe('b');
   nowMs = 10_000;
-  expect(affinities.of('key')).toBeNull();
-  affinities.claim('key', 'c', 10);
-  expect(affinities.of('key')).toBe('c');
+  expect(affinities.find('key')).toBeNull();
+  affinities.setIfAbsent('key', 'c', 10);
+  expect(affinities.find('key')).toBe('c');
 });
 
-it('claims are of the session with its key, then of the key; long session ids have none', () => {
+it('affinities are of the session with its key, then of the key; long session ids have none', () => {
   const checks = new Set(['deployment_affinity', 'session_affinity'] as const);
-  const claims = (session: string | null, owner?: string) => {
+  const affinitiesOf = (session: string | null, owner?: string) => {
     const labels = callLabels({ ...NO_LABELS, session });
-    return claimsOf(checks, 'm', {
+    return affinitiesOfCaller(checks, 'm', {
       ...(labels === undefined ? {} : { labels }),
       ...(owner === undefined ? {} : { owner }),
     });
   };
-  expect(claims('s', 'hash')).toEqual(['["session","m","hash","s"]', '["key","m","hash"]']);
-  expect(claims(null, 'hash')).toEqual(['["key","m","hash"]']);
-  expect(claims('s'.repeat(513))).toEqual([]);
-  expect(claimsOf(new Set(), 'm', { owner: 'hash' })).toEqual([]);
+  expect(affinitiesOf('s', 'hash')).toEqual(['["session","m","hash","s"]', '["key","m","hash"]']);
+  expect(affinitiesOf(null, 'hash')).toEqual(['["key","m","hash"]']);
+  expect(affinitiesOf('s'.repeat(513))).toEqual([]);
+  expect(affinitiesOfCaller(new Set(), 'm', { owner: 'hash' })).toEqual([]);
 });
 
 it('metadata of labels gets further members, and keeps what it cannot read', () => {

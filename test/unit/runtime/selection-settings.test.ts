@@ -60,9 +60,9 @@ describe('the selection of deployments in the configuration', () => {
       ]),
       tagFiltering: 'on',
       matchesAnyTag: false,
-      checksCalls: true,
+      checksCapacity: true,
       checks: new Set(['session_affinity']),
-      affinityOf: new Map([['a', new Set(['deployment_affinity'])]]),
+      affinityChecksOf: new Map([['a', new Set(['deployment_affinity'])]]),
       affinitySeconds: 9,
     });
   });
@@ -95,7 +95,7 @@ describe('the selection of deployments in the configuration', () => {
     expect(selectionFrom(file, own)).toMatchObject({
       tagFiltering: 'on',
       matchesAnyTag: false,
-      checksCalls: true,
+      checksCapacity: true,
       checks: new Set(['deployment_affinity', 'enforce_model_rate_limits']),
     });
   });
