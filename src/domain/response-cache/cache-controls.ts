@@ -7,13 +7,16 @@ import { MAX_TTL_SECONDS } from './cache-settings.ts';
 import type { CacheControls } from './cache-use.ts';
 
 /** Maximum length of a namespace, in characters. */
-const MAX_NAMESPACE = 128;
+const MAX_NAMESPACE_CHARACTERS = 128;
 const NAMESPACE = /^[\w.:@/-]+$/;
 
-type Controlled = Pick<ModelRequest, 'endpoint' | 'body'>;
-
-/** Cache controls of a request: those of `cache`, and `caching`. Unknown controls are ignored. Throws InvalidInput. */
-export function cacheControlsOf({ body, endpoint }: Controlled): { readonly cache?: CacheControls } {
+/**
+ * Reads the cache controls of a request from `cache` and `caching`. Unknown controls have no effect. Throws
+ * InvalidInput.
+ */
+export function cacheControlsOf({ body, endpoint }: Pick<ModelRequest, 'endpoint' | 'body'>): {
+  readonly cache?: CacheControls;
+} {
   const sent = body['cache'] ?? undefined;
   const caching = body['caching'] ?? undefined;
   if (sent === undefined && caching === undefined) return {};
@@ -33,11 +36,12 @@ export function cacheControlsOf({ body, endpoint }: Controlled): { readonly cach
     return value;
   };
   const namespace = controls['namespace'] ?? null;
-  const isNamespace = typeof namespace === 'string' && namespace.length <= MAX_NAMESPACE && NAMESPACE.test(namespace);
+  const isNamespace =
+    typeof namespace === 'string' && namespace.length <= MAX_NAMESPACE_CHARACTERS && NAMESPACE.test(namespace);
   if (namespace !== null && !isNamespace)
     throw invalidType(
       'cache.namespace',
-      `a text of at most ${MAX_NAMESPACE} letters, digits and _ . : @ / -`,
+      `a text of at most ${MAX_NAMESPACE_CHARACTERS} letters, digits and _ . : @ / -`,
       endpoint,
     );
   return {
@@ -53,14 +57,17 @@ export function cacheControlsOf({ body, endpoint }: Controlled): { readonly cach
   };
 }
 
-/** Throws Forbidden for a control that the key does not allow. A key without a list allows all controls. */
+/**
+ * Throws Forbidden for a control that is not in `allowed_cache_controls` of the key. An empty list allows all controls.
+ */
 export function assertMayControlCache(key: VirtualKey, controls: CacheControls | undefined): void {
   if (controls === undefined) return;
   const allowed = key.settings.allowedCacheControls ?? [];
   if (allowed.length === 0) return;
   // `caching` is another name of `use-cache`.
-  const isAllowed = (name: string): boolean => allowed.includes(name === 'caching' ? 'use-cache' : name);
-  const forbidden = controls.names.find((name) => !allowed.includes(name) && !isAllowed(name));
+  const isAllowed = (name: string): boolean =>
+    allowed.includes(name) || (name === 'caching' && allowed.includes('use-cache'));
+  const forbidden = controls.names.find((name) => !isAllowed(name));
   if (forbidden === undefined) return;
   const message = `Not allowed to set ${forbidden.slice(0, 256)} as a cache control. Contact admin to change permissions.`;
   throw new Forbidden(message, null, { hasWordsOfReference: true });

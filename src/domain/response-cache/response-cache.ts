@@ -1,21 +1,21 @@
 import type { JsonObject } from '../json-object.ts';
 import type { CacheSettings, CacheType } from './cache-settings.ts';
 
-/** Stores encoded answers by key. */
+/** Storage of encoded answers. */
 export interface CacheBackend {
-  /** Null for an absent key. Rejects when the server cannot be reached. */
+  /** Null for an absent or expired key. Rejects when the server cannot be reached. */
   get(key: string): Uint8Array | null | Promise<Uint8Array | null>;
   set(key: string, value: Uint8Array, ttlSeconds: number): void | Promise<void>;
-  /** Removes these keys. Resolves to the number of removed keys. */
+  /** Removes answers by their keys. Returns the number of those that existed. */
   delete(keys: readonly string[]): number | Promise<number>;
-  /** Removes all answers. Resolves to their number. */
+  /** Removes all answers. Returns their number. */
   flush(): number | Promise<number>;
-  /** Number and bytes of the entries of this process; null where they are elsewhere. */
+  /** Size of the entries in the memory of this process; null for entries on a server. */
   size(): CacheSize | null;
   close(): void;
 }
 
-/** Stored entries. */
+/** Number of entries, and their size in bytes. */
 export interface CacheSize {
   readonly entries: number;
   readonly bytes: number;
@@ -30,23 +30,27 @@ export interface CacheCounts {
   readonly dropped: number;
   /** Reads and writes that failed or took too long. */
   readonly failures: number;
-  /** Bytes of answers that were read and stored. */
+  /** Bytes of all answers that were read. */
   readonly readBytes: number;
+  /** Bytes of all answers that were stored. */
   readonly storedBytes: number;
 }
 
 /** The state of the cache. */
 export interface CacheStatus {
+  /** Null while the cache is off. */
   readonly settings: CacheSettings | null;
   readonly counts: CacheCounts;
+  /** Null while the cache is off, and for entries on a server. */
   readonly size: CacheSize | null;
 }
 
 /** Clients and facts of a Redis server. */
 export interface CacheServerInfo {
   readonly clientCount: number;
-  /** One line for each client, as `CLIENT LIST` shows it. */
+  /** Facts of each client, from `CLIENT LIST`. */
   readonly clients: readonly Readonly<Record<string, string>>[];
+  /** Facts of the server, from `INFO`. */
   readonly info: Readonly<Record<string, string>>;
 }
 
@@ -56,26 +60,31 @@ export interface AnswerCache {
   settings(): CacheSettings | null;
   /** SHA-256 of a text, as hex. */
   digest(text: string): string;
-  /** Encoded answer; null for a miss, and when the server does not answer in time. */
+  /** An encoded answer; null for a miss, for a failure, and when the server does not answer in time. */
   read(key: string): Uint8Array | null | Promise<Uint8Array | null>;
-  /** Stores an encoded answer. Does not wait for it. */
+  /** Starts to store an encoded answer, and returns immediately. A failure is only counted. */
   write(key: string, value: Uint8Array, ttlSeconds: number): void;
   /** Counts a read as a hit or a miss. */
   count(read: 'hit' | 'miss'): void;
 }
 
-/** The cache of answers, as operations use it. These methods throw Unavailable while the cache is off. */
+/** The cache of answers, as operations use it. */
 export interface ResponseCache extends AnswerCache {
   status(): CacheStatus;
-  /** Writes and reads a test entry. Throws Unavailable. */
+  /** Writes and reads a test entry. Throws Unavailable when that fails, and while the cache is off. */
   ping(): Promise<CacheType>;
+  /** As `CacheBackend.delete`. Throws Unavailable after a failure, and while the cache is off. */
   delete(keys: readonly string[]): Promise<number>;
+  /** As `CacheBackend.flush`. Throws Unavailable after a failure, and while the cache is off. */
   flush(): Promise<number>;
-  /** Throws Unavailable also where the cache is not in Redis. */
+  /** Throws Unavailable after a failure, while the cache is off, and for a cache that is not in Redis. */
   serverInfo(): Promise<CacheServerInfo>;
-  /** Connects to the server of these settings and pings it. Throws InvalidInput without a server, and Unavailable. */
+  /**
+   * Pings the server in these settings. Throws InvalidInput for settings without a server, and Unavailable after a
+   * failure.
+   */
   testServer(settings: JsonObject): Promise<void>;
 }
 
-/** Message of every failure without a cache. */
+/** Error message of all methods that need a cache while the cache is off. */
 export const NO_CACHE = 'Cache not initialized. No cache of answers is configured.';

@@ -2,12 +2,13 @@ import type { Exchange, Outcome } from '../chat/chat.ts';
 import type { Endpoint } from '../inference/endpoint.ts';
 import { isJsonObject } from '../json-object.ts';
 
-/** An answer in the cache, with its bytes in the dialect of its caller. */
+/** An answer in the cache. Its bytes are in the dialect of the call that stored it. */
 export interface StoredAnswer {
-  /** Time at which it was stored, Unix ms. */
+  /** Unix ms. */
   readonly storedAtMs: number;
   readonly streaming: boolean;
   readonly contentType: string | null;
+  /** Request members that the dialect of the upstream cannot express, and that were left out. */
   readonly dropped: readonly string[];
   readonly outcome: StoredOutcome;
   readonly body: Uint8Array;
@@ -15,11 +16,11 @@ export interface StoredAnswer {
 
 type StoredOutcome = Pick<Outcome, 'responseId' | 'responseModel' | 'finishReason' | 'usage' | 'text'>;
 
-/** Version of the encoding. Entries of other versions are misses. */
+/** Version of the encoding. An entry with another version counts as a miss. */
 const VERSION = 1;
 const LINE_END = 0x0a;
 
-/** Encodes an answer: one line of JSON, then its bytes. */
+/** Encodes an answer: a line of JSON with all other members, then the bytes of `body`. */
 export function encodeAnswer({ body, ...head }: StoredAnswer): Uint8Array {
   const line = new TextEncoder().encode(`${JSON.stringify({ version: VERSION, ...head })}\n`);
   const encoded = new Uint8Array(line.length + body.length);
@@ -28,17 +29,17 @@ export function encodeAnswer({ body, ...head }: StoredAnswer): Uint8Array {
   return encoded;
 }
 
-/** The answer that `encodeAnswer` encoded; null for other bytes. */
+/** Decodes the result of `encodeAnswer`. Null for other bytes. */
 export function decodeAnswer(bytes: Uint8Array): StoredAnswer | null {
   const end = bytes.indexOf(LINE_END);
   if (end < 0) return null;
-  const head = parsed(new TextDecoder().decode(bytes.subarray(0, end)));
+  const head = parsedOrNull(new TextDecoder().decode(bytes.subarray(0, end)));
   if (!isJsonObject(head) || head['version'] !== VERSION || !isJsonObject(head['outcome'])) return null;
   const { version: _version, ...facts } = head;
   return { ...(facts as unknown as Omit<StoredAnswer, 'body'>), body: bytes.subarray(end + 1) };
 }
 
-function parsed(text: string): unknown {
+function parsedOrNull(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -46,7 +47,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The stored outcome of a complete answer. */
+/** The part of an outcome that is stored. */
 export const storedOutcomeOf = ({ responseId, responseModel, finishReason, usage, text }: Outcome): StoredOutcome => ({
   responseId,
   responseModel,
@@ -55,9 +56,13 @@ export const storedOutcomeOf = ({ responseId, responseModel, finishReason, usage
   text,
 });
 
-/** Whether an answer that has ended is complete and without a failure. */
-export function isWholeAnswer({ status }: Pick<Exchange, 'status'>, outcome: Outcome, { dialect }: Endpoint): boolean {
+/** Whether an ended answer may be stored: it is complete, and has no failure and no measured quantity. */
+export function isStorableAnswer(
+  { status }: Pick<Exchange, 'status'>,
+  outcome: Outcome,
+  { dialect }: Endpoint,
+): boolean {
   if (status !== 200 || outcome.failure !== null || outcome.measured !== undefined) return false;
-  // A conversation without a reason to finish was cut off, or still runs in the background.
+  // Without a finish reason, a conversation was cut off or still runs in the background.
   return dialect === null || outcome.finishReason !== null;
 }

@@ -4,19 +4,22 @@ import type { Usd } from '../../domain/money.ts';
 import type { CallTarget } from '../accounting/call-account.ts';
 import type { RecordedRequest } from '../accounting/record.ts';
 
-/** Facts of a call when it opens. */
+/** The caller and the target of a new call, and functions for usage and cost that its upstream does not report. */
 export interface CallOptions extends CallTarget {
   readonly caller: Caller;
   readonly signal: AbortSignal;
-  /** Usage of a call whose client disconnected before the end of the answer; null where it is not known. */
+  /**
+   * Usage of a call whose client disconnected before the end of the answer; null if unknown. `pieces` is the number of
+   * received deltas, `reported` the usage that the upstream has reported so far.
+   */
   readonly abortedUsage?: (
     request: RecordedRequest,
     abortedAnswer: { pieces: number; reported: Usage | null },
   ) => Usage | null;
-  /** Usage of a complete answer that reports none; null where it is not billed by tokens. */
+  /** Usage of a complete answer without a reported usage; null for a call that is not billed by tokens. */
   readonly uncountedUsage?: (request: RecordedRequest, pieces: number) => Usage | null;
-  /** Cost of a call that was sent and whose client disconnected, where it is no price of tokens; null if not known. */
+  /** Cost of a sent call whose client disconnected; null if unknown. Absent for calls that are billed by tokens. */
   readonly abortedCost?: () => Usd | null;
-  /** Cost of an answered call, where it is not the price of its usage. */
+  /** Cost of an answered call; null if unknown. Absent for calls whose cost is the price of their usage. */
   readonly costOf?: (outcome: Outcome) => Usd | null;
 }

@@ -7,8 +7,9 @@ import { sendGuarded } from '../guardrails/guarded-call.ts';
 import type { CallGuard } from '../guardrails/guarding.ts';
 import type { CachedSend } from '../response-cache/cached-send.ts';
 import type { Route } from '../routing/route.ts';
-import type { OpenCall, openCall } from './call.ts';
-import { mockedRoute } from './mocked-route.ts';
+import type { OpenCall } from './call.ts';
+import type { CallOptions } from './call-options.ts';
+import { redirectToMock } from './mocked-route.ts';
 import type { RoutedCall } from './retry-tools.ts';
 
 /** A request and its first route. */
@@ -17,7 +18,7 @@ export interface RoutedRequest {
   readonly route: Route;
 }
 
-/** An open call, its guardrails and its first route. */
+/** An open call, its guardrails and its first route. `guard` is null for a call without guardrails. */
 interface OpenedCall {
   readonly call: OpenCall;
   readonly caller: Caller;
@@ -25,19 +26,25 @@ interface OpenedCall {
   readonly first: Route;
 }
 
-/** Estimates for calls with a `ModelRequest`. `RecordedRequest` names only its recorded members. */
-export const estimatedUsage: Pick<Parameters<typeof openCall>[1], 'abortedUsage' | 'uncountedUsage'> = {
+/**
+ * Usage of model calls that the upstream does not report. The request of a model call is a `ModelRequest`, of which
+ * `RecordedRequest` names the recorded members only.
+ */
+export const estimatedUsage: Pick<CallOptions, 'abortedUsage' | 'uncountedUsage'> = {
   abortedUsage: (request, counted) => usageOfAbortedCall(request as ModelRequest, counted),
   uncountedUsage: (request, pieces) => estimatedUsageOf(request as ModelRequest, pieces),
 };
 
-/** Counts a call in its limits, then returns `value`. */
+/**
+ * Counts a call in its limits, then returns `value`. Synchronous where the limits need no wait. Throws as
+ * `OpenCall.limit`.
+ */
 export function afterLimits<Value>(call: OpenCall, request: ModelRequest, value: Value): Value | Promise<Value> {
   const limiting = call.limit(request);
   return limiting === undefined ? value : limiting.then(() => value);
 }
 
-/** Sends an open call, with its guardrails. One of them may answer it in place of a model. */
+/** Runs the guardrails of an open call and sends it. When a guardrail answers the call, no model is called. */
 export function sendOpened(
   { send, providers }: { readonly send: CachedSend; readonly providers: readonly Provider[] },
   { call, caller, guard, first }: OpenedCall,
@@ -49,8 +56,8 @@ export function sendOpened(
     request,
     signal,
     send(guarded, checked) {
-      const to = mockedRoute(guarded, checked.request, first, { providers }) ?? route;
-      return send(guarded, caller, { key, route: to, ...checked });
+      const mocked = redirectToMock(guarded, checked.request, first, { providers });
+      return send(guarded, caller, { key, route: mocked ?? route, ...checked });
     },
   });
 }

@@ -13,41 +13,43 @@ import { type CallTools, openCall } from './call.ts';
 import { estimatedUsage, sendOpened } from './call-steps.ts';
 import type { Retrying } from './retry-tools.ts';
 
-/** Maximum number of copies under way in this process. Further ones are not sent. */
+/** Maximum number of copies that run at once in this process. Further copies are not sent. */
 const MAX_COPIES = 64;
 /** Time after which a copy is cancelled, in ms. */
 const MAX_COPY_MS = 600_000;
 
 /** Gateway parts that copies of calls use. */
-interface MirrorTools {
+interface MirrorParts {
   readonly routeOf: TeamRouter;
   readonly selection: Selection;
   readonly retrying: Pick<Retrying, 'send'>;
   readonly tools: CallTools;
-  /** Guardrails of a call; null for none. */
+  /** Selects the guardrails of a call; null for none. */
   readonly guardOf: (caller: Caller, request: ModelRequest, route: Route) => CallGuard | null;
-  /** Applies the timeout of a request to a deployment. */
+  /** Applies the timeout and the credentials of a request to a deployment. */
   readonly forRequest: (deployment: Deployment, request: ModelRequest) => Deployment;
   readonly providers: readonly Provider[];
 }
 
-/** Copies of calls for models that are tried out (`silent_model`). */
+/**
+ * Sends copies of calls to silent models (`silent_model`). Copies are recorded and billed; their answers are discarded.
+ */
 export interface Mirroring {
   /**
-   * Sends a copy of a call to each silent model of its deployment. Returns immediately; a failure affects the copy
-   * only.
+   * Starts a copy of a call for each silent model of its deployment. Returns immediately and never throws. A failure of
+   * a copy does not affect the call.
    */
   start(caller: Caller, request: ModelRequest, deployment: Deployment): void;
 }
 
-export function createMirroring(parts: MirrorTools): Mirroring {
+export function createMirroring(parts: MirrorParts): Mirroring {
   const { routeOf, selection, retrying, tools, guardOf, forRequest, providers } = parts;
-  /** A copy is never answered from the cache. */
+  /** Sends a copy without the cache of answers. */
   const send: CachedSend = (call, _caller, routed) => retrying.send(call, routed);
-  let copies = 0;
+  let runningCopies = 0;
 
-  /** A call of its own. It is neither admitted nor limited, and charged at its end. */
-  async function copy(caller: Caller, request: ModelRequest): Promise<void> {
+  /** Runs a copy as a separate call. No budget or limit refuses it. At its end, its cost is charged to the key. */
+  async function runCopy(caller: Caller, request: ModelRequest): Promise<void> {
     const { key } = caller;
     const route = selection.of({ key, request }, permittedFor(routeOf, key))(request.model);
     if (route === null) return;
@@ -69,21 +71,21 @@ export function createMirroring(parts: MirrorTools): Mirroring {
   }
 
   return {
-    start(caller, request, { selection: own }) {
-      for (const model of own?.silentModels ?? []) {
-        if (copies >= MAX_COPIES) return;
-        copies += 1;
-        copy(caller, copyOf(request, model)).then(ended, ended);
+    start(caller, request, deployment) {
+      for (const model of deployment.selection?.silentModels ?? []) {
+        if (runningCopies >= MAX_COPIES) return;
+        runningCopies += 1;
+        runCopy(caller, copyOf(request, model)).then(ended, ended);
       }
     },
   };
 
   function ended(): void {
-    copies -= 1;
+    runningCopies -= 1;
   }
 }
 
-/** The request for a silent model: without the caller's ids, credentials, retries, and stored answers. */
+/** The request for a silent model, without the ids, credentials, retries and stored answers of the original request. */
 function copyOf(request: ModelRequest, model: string): ModelRequest {
   const { followUp: _stored, deploymentId: _pinned, answered: _listener, earlier: _earlier, ...copied } = request;
   return {

@@ -3,8 +3,11 @@ import type { Provider } from '../../domain/chat/provider.ts';
 import type { OpenCall } from './call.ts';
 import { mockOf, type Route } from '../routing/route.ts';
 
-/** The mock deployment for a request that a guardrail answers; null for other requests. The call moves there. */
-export function mockedRoute(
+/**
+ * Makes a mock deployment the target of a call that a guardrail answers. Returns the route to the mock deployment; null
+ * for other calls, which are not changed.
+ */
+export function redirectToMock(
   call: Pick<OpenCall, 'replaceDeployment'>,
   request: ModelRequest,
   route: Route,

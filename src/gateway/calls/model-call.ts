@@ -12,19 +12,23 @@ import { estimatedUsage, type RoutedRequest, sendOpened } from './call-steps.ts'
 import type { Mirroring } from './mirroring.ts';
 import type { RoutedCall } from './retry-tools.ts';
 
-/** The route at which the cost is reserved, or why no route has budget left; a fallback may still have. */
-type Reserved = RoutedCall['route'];
+/**
+ * The route for which the cost is reserved. A budget error when no route of the model has budget left: fallbacks
+ * follow.
+ */
+type ReservedRoute = RoutedCall['route'];
 
-/** Parts of the gateway that a model call passes, in the order of their use. */
+/** Parts of the gateway that a model call uses, in the order of their use. */
 interface ModelCallParts {
-  /** The request with the settings of its key, and its first route. */
+  /** Applies the settings of the key to a request, and finds its first route. */
   readonly routed: (caller: Caller, received: ModelRequest) => RoutedRequest | Promise<RoutedRequest>;
   /** Applies the timeout and the credentials of a request to a deployment. */
   readonly forRequest: (deployment: Deployment, request: ModelRequest) => Deployment;
+  /** Selects the guardrails of a call; null for none. */
   readonly guardOf: (caller: Caller, request: ModelRequest, route: Route) => CallGuard | null;
   readonly tools: CallTools;
-  /** Checks a call, reserves its cost and counts it in its limits. */
-  readonly admitted: (call: OpenCall, caller: Caller, found: RoutedRequest) => Reserved | Promise<Reserved>;
+  /** Checks a call, reserves its cost and counts it in its limits. Not used for auto routers. */
+  readonly admitted: (call: OpenCall, caller: Caller, found: RoutedRequest) => ReservedRoute | Promise<ReservedRoute>;
   readonly routers: AutoRouting;
   readonly send: CachedSend;
   readonly providers: readonly Provider[];
@@ -36,7 +40,7 @@ export function createModelCall(parts: ModelCallParts): Gateway['call'] {
   const { routed, forRequest, guardOf, tools, admitted, routers, send, providers, mirroring } = parts;
   return async (caller, received, signal) => {
     const finding = routed(caller, received);
-    // `finding` is a promise only if something must be read.
+    // An `await` of a value that is no promise would delay each call by a turn of the microtask queue.
     const found = finding instanceof Promise ? await finding : finding;
     const { request, route } = found;
     const { key } = caller;
@@ -48,10 +52,11 @@ export function createModelCall(parts: ModelCallParts): Gateway['call'] {
     try {
       if (deployment.autoRouter !== undefined) {
         await routers.admit(call, caller, { deployment, request });
-        const sendRouted: CachedSend = (guarded, from, sent) =>
-          sent.request.mockFinish === undefined
-            ? routers.send(guarded, { caller: from, ...sent, route })
-            : send(guarded, from, sent);
+        const sendRouted: CachedSend = (guarded, from, sent) => {
+          const isAnsweredByGuardrail = sent.request.mockFinish !== undefined;
+          if (isAnsweredByGuardrail) return send(guarded, from, sent);
+          return routers.send(guarded, { caller: from, ...sent, route });
+        };
         return await sendOpened({ send: sendRouted, providers }, opened, { key, request, route, signal });
       }
       const admitting = admitted(call, caller, found);

@@ -10,6 +10,6 @@ export const NO_OUTCOME: Outcome = {
   text: null,
 };
 
-/** Tokens of an outcome; zero where none were reported. */
+/** Input and output tokens of an outcome; zero for an outcome without usage. */
 export const usedTokens = ({ usage }: Pick<Outcome, 'usage'>): number =>
   usage === null ? 0 : usage.inputTokens + usage.outputTokens;

@@ -16,7 +16,7 @@ export interface RetryTools {
   readonly routeOf: TeamRouter;
   readonly cooldowns: Cooldowns;
   readonly selection: Selection;
-  /** The policy for calls of a key, read for each call. */
+  /** The routing policy of a key in force now. Read for each call, because the configuration may change. */
   readonly policyOf: (key: VirtualKey | null) => RoutingPolicy;
   /** Applies the timeout and the credentials of a request to a deployment. */
   readonly forRequest: (deployment: Deployment, request: ModelRequest) => Deployment;
@@ -24,7 +24,7 @@ export interface RetryTools {
   readonly hasRouteBudget: (deployment: Deployment) => boolean;
   /** Whether each fallback reserves its own expected cost. If not, the reservation of the first model stays. */
   readonly checksFallbackBudgets: boolean;
-  /** Waits. When the signal fires first, rejects with its reason. */
+  /** Waits. Rejects with the reason of the signal when the signal fires first. */
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** A number from 0 to 1, excluding 1. */
   readonly random: () => number;
@@ -36,31 +36,32 @@ export interface RetryTools {
 export interface RoutedCall {
   readonly key: VirtualKey | null;
   readonly request: ModelRequest;
-  /** First route; the budget error if no deployment of the first model has budget left. */
+  /** First route. A budget error when no deployment of the first model has budget left: only fallbacks are called. */
   readonly route: Route | RouteBudgetExceeded;
   readonly signal: AbortSignal;
-  /** Called before each attempt; absent for a call without guardrails. */
+  /** Runs the guardrails of a deployment before each attempt; absent for a call without guardrails. */
   readonly beforeSend?: BeforeSend;
 }
 
-/** Retries and fallbacks, before the first response byte. */
+/** Attempts of a call with retries and fallbacks. They end with the first response byte. */
 export interface Retrying {
   /** Throws Forbidden for a fallback model that the key may not call, and NotFound for an unknown one. */
   assertCallable(key: VirtualKey | null, request: ModelRequest, retries: Retries): void;
   /**
-   * Reserves the cost of a call at its first deployment. If the budget of that deployment or of its provider is used
-   * up, reserves at another deployment of the model. Returns the first route; if no deployment has budget left, returns
-   * the budget error, and only fallbacks may answer. Synchronous where nothing has to be read, unless the deployment or
-   * its provider has a budget. Throws BudgetExceeded and Forbidden.
+   * Reserves the cost of a call for its first deployment. If the budget of this deployment or of its provider is used
+   * up, reserves for another deployment of the model. Returns the route with the reservation. Returns the budget error
+   * when no deployment has budget left: only fallbacks may answer. Synchronous when nothing must be read and neither
+   * the deployment nor its provider has a budget. Throws BudgetExceeded and Forbidden.
    */
   reserve(
     call: OpenCall,
     at: Pick<RoutedCall, 'key' | 'request'> & { readonly route: Route },
   ): Route | RouteBudgetExceeded | Promise<Route | RouteBudgetExceeded>;
   /**
-   * Sends an admitted call. Throws a failure of a guardrail immediately. Without an answer, throws the last failure of
-   * the first model: AllCoolingDown when all its deployments cool down, RouteBudgetExceeded when none has budget left.
-   * When no fallback was called and a budget refused one, throws the error of that budget.
+   * Sends an admitted call. Throws a failure of a guardrail immediately. When no attempt succeeds, throws the last
+   * failure of the first model. Throws AllCoolingDown when all deployments of this model cool down, and
+   * RouteBudgetExceeded when none has budget left. Throws the error of a budget when this budget refused a fallback and
+   * no other fallback was called.
    */
   send(call: OpenCall, routed: RoutedCall): Promise<GatewayCall>;
 }

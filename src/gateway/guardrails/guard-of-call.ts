@@ -6,11 +6,13 @@ import { EMBEDDINGS } from '../../domain/inference/endpoint.ts';
 import type { Route } from '../routing/route.ts';
 import type { CallGuard, Guards } from './guarding.ts';
 
-/** Selects the guardrails of a model call; null where none can run. */
+/** Selects the guardrails of a model call; null when no guardrail can run. Throws as `Guards.open`. */
 type GuardOf = (caller: Caller, request: ModelRequest, route: Route) => CallGuard | null;
 
-/** Creates a check whether any deployment names a guardrail. It runs once for each list of deployments. */
-function createNamedByDeployment(deployments: () => readonly Deployment[]): () => boolean {
+/**
+ * Creates a check whether any deployment names a guardrail. The result is cached until the list of deployments changes.
+ */
+function createDeploymentCheck(deployments: () => readonly Deployment[]): () => boolean {
   let checkedList: readonly Deployment[] | null = null;
   let isNamed = false;
   return () => {
@@ -23,9 +25,10 @@ function createNamedByDeployment(deployments: () => readonly Deployment[]): () =
   };
 }
 
+/** `guards` is null for a gateway without guardrails. */
 export function createGuardOf(guards: Guards | null, deployments: () => readonly Deployment[]): GuardOf {
   if (guards === null) return () => null;
-  const isNamedByDeployment = createNamedByDeployment(deployments);
+  const isNamedByDeployment = createDeploymentCheck(deployments);
 
   return (caller, request, route) => {
     if (request.unguarded === true) return null;
@@ -43,7 +46,7 @@ export function createGuardOf(guards: Guards | null, deployments: () => readonly
       configured: route.deployment.guardrails ?? [],
       isEmbedding: endpoint.path === EMBEDDINGS.path,
     });
-    // A fallback may call a deployment that names guardrails, or a model with policies.
+    // Else a fallback to a deployment that names guardrails, or to a model with policies, would run without them.
     const isNeeded = !guard.isIdle() || reportsGuardrails === true || guards.hasPolicies() || isNamedByDeployment();
     return isNeeded ? guard : null;
   };

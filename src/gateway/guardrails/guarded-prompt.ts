@@ -5,22 +5,23 @@ import type { PassBody, PassThrough } from '../../domain/upstream-objects/pass-t
 import { assertNoRepeatedMember } from './guarded-call.ts';
 import type { CallGuard, Guards, RunningCall } from './guarding.ts';
 
-/** The guardrails of a call about a stored object that has a prompt; null for none. */
+/** The guardrails of a call about an upstream object with a prompt, such as the creation of a video; null for none. */
 export function promptGuardOf(
   guards: Guards | null,
   caller: Caller,
   { prompt, model, guardrails = [] }: Pick<PassThrough, 'prompt' | 'model'> & Pick<Deployment, 'guardrails'>,
 ): CallGuard | null {
   if (guards === null || prompt === undefined) return null;
-  const hasAny = !guards.isIdle() || guardrails.length > 0 || (caller.key !== null && namesGuardrails(caller.key));
-  if (!hasAny) return null;
+  const isNamedByKey = caller.key !== null && namesGuardrails(caller.key);
+  if (guards.isIdle() && guardrails.length === 0 && !isNamedByKey) return null;
   const guard = guards.open({ caller, model, configured: guardrails });
   return guard.isIdle() ? null : guard;
 }
 
 /**
- * Checks the prompt of a call about a stored object. Returns the request with the checked prompt. Throws Rejected,
- * GuardrailFailed, Unavailable, and InvalidInput for a repeated member of the body.
+ * Runs the guardrails on the prompt of a call about an upstream object. Returns the request with the edited prompt.
+ * Throws Rejected, GuardrailFailed and Unavailable. Throws InvalidInput for a JSON body with a repeated member, because
+ * the upstream could read the unchecked one.
  */
 export async function checkPrompt(guard: CallGuard, request: PassThrough, call: RunningCall): Promise<PassThrough> {
   const { prompt, body } = request;
@@ -32,7 +33,7 @@ export async function checkPrompt(guard: CallGuard, request: PassThrough, call: 
   return { ...request, body: withPrompt(body, checked) };
 }
 
-/** The body with the checked prompt in each place of a prompt. */
+/** The body with `prompt` in place of its prompt. */
 function withPrompt(body: PassBody, prompt: string): PassBody {
   if (body.kind === 'json') return { ...body, set: { ...body.set, prompt: JSON.stringify(prompt) } };
   return body.kind === 'form' ? { ...body, set: { ...body.set, prompt } } : body;

@@ -4,7 +4,7 @@ import { actionAfter, type PipelineMode, type PipelineStep, type StepResult } fr
 import { AnsweredByPipeline, PipelineRejected } from '../../domain/policies/pipeline-rejection.ts';
 import type { MatchedPolicy } from '../../domain/policies/policy-book.ts';
 
-/** The pipeline of a policy, with the guardrails of its steps. Several guardrails may share the name of a step. */
+/** The pipeline of a policy, with the guardrails of its steps. A step runs all guardrails with its name. */
 export interface ActivePipeline {
   readonly policy: string;
   readonly mode: PipelineMode;
@@ -17,13 +17,14 @@ export interface RunnableGuardrail extends ActiveGuardrail {
   readonly pipeline?: ActivePipeline;
 }
 
-const NEVER = {
+/** `guardrail` of a pipeline. It is never called, because `pipeline` runs in its place. */
+const UNUSED_GUARDRAIL = {
   check(): never {
     throw new Unavailable('A pipeline runs only as a part of a call.', null);
   },
 };
 
-/** Pipelines of policies as guardrails. Throws GuardrailMissing for a step whose guardrail does not exist. */
+/** Wraps the pipelines of policies as guardrails. Throws GuardrailMissing for a step whose guardrail does not exist. */
 export const pipelinesOf = (
   matched: readonly MatchedPolicy[],
   all: readonly ActiveGuardrail[],
@@ -52,8 +53,8 @@ export const pipelinesOf = (
           createdAt: null,
           updatedAt: null,
         },
-        guardrail: NEVER,
-        // Every check of a stream runs all steps on the text so far.
+        guardrail: UNUSED_GUARDRAIL,
+        // The settings of the first guardrail apply. Each check of a stream runs all steps on the text so far.
         stream: steps[0]?.guardrails[0]?.stream ?? { samplingRate: 1, atEndOnly: true },
         inspectsEmbeddings: true,
         skips: [],
@@ -63,15 +64,17 @@ export const pipelinesOf = (
   });
 
 /** Runs one guardrail. Throws Rejected, GuardrailFailed and Unavailable. */
-type RunStep = (one: ActiveGuardrail, texts: readonly GuardedText[]) => Promise<Verdict>;
+type RunGuardrail = (guardrail: ActiveGuardrail, texts: readonly GuardedText[]) => Promise<Verdict>;
 
-interface Texts {
+/** The texts of a call after the steps so far. */
+interface CheckedTexts {
   readonly texts: readonly GuardedText[];
+  /** Number of masked places, by the kind of the masked data. */
   readonly masked: Readonly<Record<string, number>>;
   readonly isEdited: boolean;
 }
 
-const edited = ({ texts, masked }: Texts, verdict: Extract<Verdict, { kind: 'edited' }>): Texts => ({
+const withEdits = ({ texts, masked }: CheckedTexts, verdict: Extract<Verdict, { kind: 'edited' }>): CheckedTexts => ({
   texts: texts.map(({ role, text }, index) => ({ role, text: verdict.texts[index] ?? text })),
   masked: { ...masked, ...verdict.masked },
   isEdited: true,
@@ -79,18 +82,27 @@ const edited = ({ texts, masked }: Texts, verdict: Extract<Verdict, { kind: 'edi
 
 interface StepEnd {
   readonly outcome: StepResult['outcome'];
-  readonly texts: Texts;
+  /** The edited texts. After a failure, the texts before the step. */
+  readonly texts: CheckedTexts;
+  /** Null for the outcome `pass`. */
   readonly failure: DomainError | null;
 }
 
-/** Runs the guardrails of a step, each with the edits of the one before. Throws what is no failure of a guardrail. */
-async function stepEnd(guardrails: readonly ActiveGuardrail[], before: Texts, run: RunStep): Promise<StepEnd> {
+/**
+ * Runs the guardrails of a step in order, each on the texts with the earlier edits. The first failure ends the step.
+ * Throws errors that are no DomainError.
+ */
+async function runStep(
+  guardrails: readonly ActiveGuardrail[],
+  before: CheckedTexts,
+  run: RunGuardrail,
+): Promise<StepEnd> {
   let texts = before;
-  for (const one of guardrails) {
+  for (const guardrail of guardrails) {
     try {
       // oxlint-disable-next-line no-await-in-loop -- one after another
-      const verdict = await run(one, texts.texts);
-      if (verdict.kind === 'edited') texts = edited(texts, verdict);
+      const verdict = await run(guardrail, texts.texts);
+      if (verdict.kind === 'edited') texts = withEdits(texts, verdict);
     } catch (failure) {
       if (!(failure instanceof DomainError)) throw failure;
       return { outcome: failure instanceof Rejected ? 'fail' : 'error', texts: before, failure };
@@ -99,28 +111,28 @@ async function stepEnd(guardrails: readonly ActiveGuardrail[], before: Texts, ru
   return { outcome: 'pass', texts, failure: null };
 }
 
-/** The refusal of a step, or one for a step that blocks without a refusal. */
+/** The refusal by a guardrail of a step; a standard refusal when no guardrail of the step refused the texts. */
 function refusalOf({ policy }: ActivePipeline, step: PipelineStep, failure: DomainError | null): Rejected {
   if (failure instanceof Rejected) return failure;
   return new Rejected(`Content blocked by guardrail pipeline '${policy}'`, step.guardrail);
 }
 
 /**
- * Runs the steps of a pipeline. The verdict has the edits of the steps that pass their data on. Throws PipelineRejected
- * for a block, AnsweredByPipeline for an answer in place of the call, and the failure of a guardrail whose step blocks
- * after it.
+ * Runs the steps of a pipeline. The verdict has the edits of the steps with `pass_data`; in the mode `post_call`, of
+ * all steps. Throws PipelineRejected for the action `block`, or the failure itself if a guardrail has failed. Throws
+ * AnsweredByPipeline for `modify_response` in the mode `pre_call`.
  */
 export async function runPipeline(
   pipeline: ActivePipeline,
   texts: readonly GuardedText[],
-  run: RunStep,
+  run: RunGuardrail,
 ): Promise<Verdict> {
   const { policy, mode, steps } = pipeline;
   const results: StepResult[] = [];
-  let current: Texts = { texts, masked: {}, isEdited: false };
+  let current: CheckedTexts = { texts, masked: {}, isEdited: false };
   for (const { step, guardrails } of steps) {
     // oxlint-disable-next-line no-await-in-loop -- one after another
-    const { outcome, texts: after, failure } = await stepEnd(guardrails, current, run);
+    const { outcome, texts: after, failure } = await runStep(guardrails, current, run);
     const action = actionAfter(step, outcome);
     results.push({ guardrail: step.guardrail, outcome, action });
     if (outcome === 'pass' && (step.pass_data || mode === 'post_call')) current = after;

@@ -7,8 +7,8 @@ import { nullIfBlank } from '../../domain/optional-text.ts';
 import type { AnswerCache } from '../../domain/response-cache/response-cache.ts';
 import type { CacheScope, CacheSettings } from '../../domain/response-cache/cache-settings.ts';
 
-/** Endpoints whose answers can be cached. Others have the same call types in other dialects. */
-const PATHS: ReadonlySet<string> = new Set([
+/** Endpoints whose answers can be cached. Other endpoints have the same call types, so the call type is not enough. */
+const CACHEABLE_PATHS: ReadonlySet<string> = new Set([
   '/chat/completions',
   '/completions',
   '/embeddings',
@@ -16,16 +16,16 @@ const PATHS: ReadonlySet<string> = new Set([
   '/messages',
 ]);
 
-/** Version of the keys. A change of what a key depends on changes it. */
+/** Part of each key. Increase it when the parts of a key change, so that older entries are no longer found. */
 const KEY_VERSION = 1;
 
-/** Whether a call may use the cache. Calls that are bound to one upstream account, and mock answers, may not. */
+/** Whether a call may use the cache. Calls that are bound to an upstream account, and mock answers, may not. */
 export function isCacheable(settings: CacheSettings, request: ModelRequest): boolean {
   const { endpoint, cache, credentials = null } = request;
   return (
     (cache?.use ?? settings.mode === 'default_on') &&
     settings.callTypes.has(endpoint.callType) &&
-    PATHS.has(endpoint.path) &&
+    CACHEABLE_PATHS.has(endpoint.path) &&
     credentials === null &&
     request.deploymentId === undefined &&
     request.mockResponse === undefined &&
@@ -33,23 +33,24 @@ export function isCacheable(settings: CacheSettings, request: ModelRequest): boo
     request.typed !== true &&
     // The upstream adds each turn to a conversation, which changes the next answer.
     (request.body['conversation'] ?? null) === null &&
-    isShort(settings, request) &&
-    // Parsers differ in which of two equal members they use, so the upstream may answer another request than the key
-    // describes.
+    hasFewMessages(settings, request) &&
+    // Where the body has a member twice, the upstream may read another value than the value in the key.
     repeatedName(request.bytes, 1) === null
   );
 }
 
-/** Whether a conversation has few enough messages. */
-function isShort({ maxMessages }: CacheSettings, { endpoint: { input }, body }: ModelRequest): boolean {
+/** Whether a call has at most `maxMessages`. True for calls that are no conversations. */
+function hasFewMessages({ maxMessages }: CacheSettings, { endpoint: { input }, body }: ModelRequest): boolean {
   if (maxMessages === null || (input.form !== 'messages' && input.form !== 'items')) return true;
   const messages = body[input.member];
   return !Array.isArray(messages) || messages.length <= maxMessages;
 }
 
 /**
- * Who shares an entry. An answer that callers refer to by its id later belongs to the key that may use the id. An
- * answer of a deployment of a team stays in the team: its model name may be another model elsewhere.
+ * The callers that share an entry: a kind, and an id for all kinds but `all`. An answer with an id for later requests
+ * is for its key only, because other keys may not use the id. An answer of a deployment of a team is for the team only,
+ * because the model name may mean another model outside of the team. With the scope `team`, keys without a team share
+ * by user.
  */
 function sharedBy(
   scope: CacheScope,
@@ -65,8 +66,8 @@ function sharedBy(
 }
 
 /**
- * Members that change the answer, in the order of their names. The metadata of a request is part of the answer of the
- * Responses API only.
+ * Body members that affect the answer, sorted by name. `metadata` is among them for the Responses API only, whose
+ * answers repeat it.
  */
 function membersOf({ body, endpoint }: ModelRequest): readonly (readonly [string, unknown])[] {
   const skipsMetadata = endpoint.dialect !== 'responses';
@@ -77,7 +78,7 @@ function membersOf({ body, endpoint }: ModelRequest): readonly (readonly [string
     .map((name) => [name, body[name]] as const);
 }
 
-/** Key of a call: its namespace, then the SHA-256 of everything that the answer depends on. */
+/** Cache key of a call: the namespace, and the SHA-256 of everything that affects the answer. */
 export function cacheKeyOf(
   { digest }: Pick<AnswerCache, 'digest'>,
   {

@@ -8,23 +8,22 @@ import type { AnswerCache } from '../../domain/response-cache/response-cache.ts'
 import {
   decodeAnswer,
   encodeAnswer,
-  isWholeAnswer,
+  isStorableAnswer,
   type StoredAnswer,
   storedOutcomeOf,
 } from '../../domain/response-cache/stored-answer.ts';
 import type { OpenCall } from '../calls/call.ts';
-import type { Retrying } from '../calls/retry-tools.ts';
+import type { RoutedCall, Retrying } from '../calls/retry-tools.ts';
 import type { GatewayCall } from '../gateway.ts';
 import { cacheKeyOf, isCacheable } from './cache-key.ts';
 import { recordedStream } from './recorded-stream.ts';
 import { replayedStream } from './replayed-stream.ts';
 
-/** Maximum size of a stored answer, in bytes. Larger ones are forwarded, but not stored. */
+/** Maximum size of a stored answer, in bytes. A larger answer is forwarded and not stored. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-type Routed = Parameters<Retrying['send']>[1];
 /** Sends an admitted call, or answers it from the cache. Throws as `Retrying.send`. */
-export type CachedSend = (call: OpenCall, caller: Caller, routed: Routed) => Promise<GatewayCall>;
+export type CachedSend = (call: OpenCall, caller: Caller, routed: RoutedCall) => Promise<GatewayCall>;
 
 /** An admitted call that uses the cache. */
 interface CachedCall {
@@ -34,38 +33,37 @@ interface CachedCall {
 }
 
 /**
- * Looks an answer up before `send`, and stores the answer of `send`. It runs after all checks of the caller and of the
- * request. The guardrails of the caller check a cached answer as any other answer.
+ * Creates a send function that looks for a cached answer before `send`, and stores the answer of `send`. It must run
+ * after all checks of the caller and of the request. The guardrails that check answers also check a cached answer.
  */
 export function createCachedSend(
   send: Retrying['send'],
   { cache, clock }: { readonly cache: AnswerCache | undefined; readonly clock: Clock },
 ): CachedSend {
-  return cache === undefined ? (call, _caller, routed) => send(call, routed) : sendOver(cache, { send, clock });
+  if (cache === undefined) return (call, _caller, routed) => send(call, routed);
+  return createSendWithCache(cache, { send, clock });
 }
 
-function sendOver(
+function createSendWithCache(
   cache: AnswerCache,
   { send, clock }: { readonly send: Retrying['send']; readonly clock: Clock },
 ): CachedSend {
-  async function sendCached(settings: CacheSettings, call: OpenCall, caller: Caller, routed: Routed) {
-    // A cached answer also passes the guardrails of its deployment.
+  async function sendCached(settings: CacheSettings, call: OpenCall, caller: Caller, routed: RoutedCall) {
+    // The guardrails of the deployment run before the look-up, so that they also check a call with a cached answer.
     const request = await checkedRequest(call, routed);
-    const cached = {
-      settings,
-      request,
-      key: cacheKeyOf(cache, { settings, caller, request, deployment: call.deployment() }),
-    };
+    const key = cacheKeyOf(cache, { settings, caller, request, deployment: call.deployment() });
+    const cached = { settings, request, key };
     const controls = request.cache;
     if (controls?.noCache !== true) {
       const answer = await lookUp(cached);
       cache.count(answer === null ? 'miss' : 'hit');
       if (answer !== null && !routed.signal.aborted) return call.answeredFromCache(exchangeOf(answer, cached));
     }
-    if (controls?.noStore !== true) call.tapAnswer((exchange, tries) => stored(exchange, tries.fallbacks, cached));
+    if (controls?.noStore !== true) call.tapAnswer((exchange, tries) => withStoring(exchange, tries.fallbacks, cached));
     return send(call, { ...routed, request });
   }
 
+  /** The cached answer to a call; null for none, and for one that is older than the request permits. */
   async function lookUp({ key, request }: CachedCall): Promise<StoredAnswer | null> {
     const encoded = await cache.read(key);
     const answer = encoded === null ? null : decodeAnswer(encoded);
@@ -75,13 +73,15 @@ function sendOver(
     return isTooOld ? null : answer;
   }
 
-  /** The answer of an upstream, which is stored at its end. The answer of a fallback belongs to another model. */
-  function stored(exchange: Exchange, fallbacks: number, { key, request, settings }: CachedCall): Exchange {
+  /**
+   * The answer of an upstream, which is stored at its end. The answer of a fallback is not stored: its model differs.
+   */
+  function withStoring(exchange: Exchange, fallbacks: number, { key, request, settings }: CachedCall): Exchange {
     const ttlSeconds = request.cache?.ttlSeconds ?? settings.ttlSeconds;
     if (fallbacks > 0 || exchange.status !== 200 || ttlSeconds === 0) return exchange;
     const bytes = recordedStream(exchange.bytes, MAX_ANSWER_BYTES, (body) => {
       const outcome = exchange.outcome();
-      if (!isWholeAnswer(exchange, outcome, request.endpoint)) return;
+      if (!isStorableAnswer(exchange, outcome, request.endpoint)) return;
       const answer: StoredAnswer = {
         storedAtMs: clock.now().getTime(),
         streaming: exchange.streaming,
@@ -103,12 +103,12 @@ function sendOver(
   };
 }
 
-/** The request after the guardrails of the deployment of its first route. */
-function checkedRequest(call: OpenCall, { beforeSend, request }: Routed): ModelRequest | Promise<ModelRequest> {
+/** Runs the guardrails of the deployment of the first route. Returns the request with their edits. */
+function checkedRequest(call: OpenCall, { beforeSend, request }: RoutedCall): ModelRequest | Promise<ModelRequest> {
   return beforeSend === undefined ? request : beforeSend(call.deployment(), request);
 }
 
-/** A cached answer as the answer of an upstream. */
+/** A cached answer in the form of an answer of an upstream. */
 function exchangeOf(
   { streaming, contentType, dropped, outcome, body }: StoredAnswer,
   { key, request: { textLimit } }: CachedCall,

@@ -2,8 +2,8 @@ import type { ByteSink, ByteStream } from '../../domain/bytes.ts';
 import { GatheredBytes } from '../../domain/gathered-bytes.ts';
 
 /**
- * The same stream. When it has ended completely and has at most `limit` bytes, `complete` receives all of them, after
- * the reader has received its end.
+ * A stream with the chunks of `source`. After the reader has received a complete stream of 1 to `limit` bytes, calls
+ * `complete` with all bytes. Does not call it for a stream that fails or is cancelled.
  */
 export const recordedStream = (
   source: ByteStream,
@@ -19,6 +19,7 @@ class Recorder implements ByteSink {
   readonly #sink: ByteSink;
   readonly #limit: number;
   readonly #complete: (body: Uint8Array) => void;
+  /** Null when the stream is too long or has failed. */
   #gathered: GatheredBytes | null = new GatheredBytes();
 
   constructor(sink: ByteSink, limit: number, complete: (body: Uint8Array) => void) {

@@ -2,10 +2,10 @@ import type { ByteSink, ByteStream } from '../../domain/bytes.ts';
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
-/** Events that are delivered before other work of the process runs. */
+/** Maximum number of events that are delivered before other work of the process may run. */
 const EVENTS_PER_TURN = 64;
 
-/** A stored stream, one event for each chunk. */
+/** Delivers a stored stream of server-sent events with one event in each chunk. */
 export const replayedStream = (body: Uint8Array): ByteStream => new ReplayedStream(body);
 
 class ReplayedStream implements ByteStream {
@@ -36,14 +36,14 @@ class ReplayedStream implements ByteStream {
 
   #run(): void {
     const sink = this.#sink;
-    // The sink may resume inside of `chunk`.
+    // The sink may call `resume` inside of `chunk`.
     if (sink === null || this.#isRunning) return;
     this.#isRunning = true;
     for (let events = 0; events < EVENTS_PER_TURN && this.#mayDeliver(); events += 1) {
       const end = endOfEvent(this.#body, this.#at);
       const event = this.#body.subarray(this.#at, end);
       this.#at = end;
-      this.#isPaused = !sink.chunk(event) || this.#isPaused;
+      this.#isPaused = !sink.chunk(event);
     }
     this.#isRunning = false;
     if (this.#mayDeliver()) setImmediate(() => this.#run());
@@ -58,7 +58,7 @@ class ReplayedStream implements ByteStream {
   }
 }
 
-/** End of the event that starts at `from`: after its blank line, or the end of the body. */
+/** Index after the blank line that ends the event at `from`. Without a blank line, the length of the body. */
 function endOfEvent(body: Uint8Array, from: number): number {
   for (let at = body.indexOf(LINE_FEED, from); at >= 0; at = body.indexOf(LINE_FEED, at + 1)) {
     const next = body[at + 1] === CARRIAGE_RETURN ? at + 2 : at + 1;

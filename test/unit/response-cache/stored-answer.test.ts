@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   decodeAnswer,
   encodeAnswer,
-  isWholeAnswer,
+  isStorableAnswer,
   type StoredAnswer,
 } from '../../../src/domain/response-cache/stored-answer.ts';
 import { CHAT_COMPLETIONS, EMBEDDINGS } from '../../../src/domain/inference/endpoint.ts';
@@ -32,11 +32,11 @@ describe('encoding of a stored answer', () => {
 
 describe('complete answers', () => {
   it('a conversation needs a reason to finish; a failure and another status are not complete', () => {
-    expect(isWholeAnswer({ status: 200 }, outcome, CHAT_COMPLETIONS)).toBe(true);
-    expect(isWholeAnswer({ status: 200 }, { ...outcome, finishReason: null }, CHAT_COMPLETIONS)).toBe(false);
-    expect(isWholeAnswer({ status: 200 }, { ...outcome, finishReason: null }, EMBEDDINGS)).toBe(true);
-    expect(isWholeAnswer({ status: 206 }, outcome, EMBEDDINGS)).toBe(false);
+    expect(isStorableAnswer({ status: 200 }, outcome, CHAT_COMPLETIONS)).toBe(true);
+    expect(isStorableAnswer({ status: 200 }, { ...outcome, finishReason: null }, CHAT_COMPLETIONS)).toBe(false);
+    expect(isStorableAnswer({ status: 200 }, { ...outcome, finishReason: null }, EMBEDDINGS)).toBe(true);
+    expect(isStorableAnswer({ status: 206 }, outcome, EMBEDDINGS)).toBe(false);
     const failure = { message: 'm', code: 'c' };
-    expect(isWholeAnswer({ status: 200 }, { ...outcome, failure }, CHAT_COMPLETIONS)).toBe(false);
+    expect(isStorableAnswer({ status: 200 }, { ...outcome, failure }, CHAT_COMPLETIONS)).toBe(false);
   });
 });
