@@ -1,7 +1,7 @@
 import { Forbidden, InvalidInput, NotFound } from '../../src/domain/errors.ts';
 import { isOffered, offeredTools, ownName } from '../../src/domain/mcp/offered-tools.ts';
 import type { McpRequest, McpToolCall, ResolvedMcpTarget } from '../../src/domain/mcp/mcp-request.ts';
-import { mcpLabels } from '../../src/domain/mcp/named-customer.ts';
+import { mcpLabels } from '../../src/domain/mcp/mcp-labels.ts';
 import { resolveTarget } from '../../src/domain/mcp/resolve-target.ts';
 import { type McpRights, mcpRightsOf, refusedParams } from '../../src/domain/mcp/rights.ts';
 import { isNamed, prefixOf, splitName } from '../../src/domain/mcp/tool-names.ts';

@@ -5,6 +5,6 @@ export const RPC_CODES = {
   unknownMethod: -32_601,
   invalidParams: -32_602,
   internal: -32_603,
-  /** Error of the server, such as an unknown agent or a refusal. */
+  /** Any other error, such as an unknown agent or a missing right. */
   server: -32_000,
 } as const;

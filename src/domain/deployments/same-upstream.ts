@@ -1,6 +1,6 @@
 import type { Deployment } from '../chat/provider.ts';
 
-/** Whether two deployments use the same account of the same upstream, and so see the same stored objects. */
+/** Whether two deployments use one account of one upstream. If so, an object that one stores exists at the other. */
 export const isSameUpstream = (left: Deployment, right: Deployment): boolean =>
   left.provider === right.provider &&
   left.apiBase === right.apiBase &&

@@ -8,7 +8,7 @@ import { instantAfter, windowEnd } from './durations.ts';
 import { assertBudget, assertNames, type IssuedSecret } from './key-draft.ts';
 import { mergedMetadata, mergedSettings, type SettingsPatch, type WantedWindow } from './key-settings.ts';
 import { keyName } from './chosen-key.ts';
-import { assertOwnRouterSettings } from './router-settings.ts';
+import { assertRouterSettings } from './router-settings.ts';
 import type { VirtualKey } from './virtual-key.ts';
 import { withKeptSecrets } from '../settings/redaction.ts';
 
@@ -53,7 +53,7 @@ type BudgetFields = Pick<VirtualKey, 'settings'> &
 
 function budgetChanges(key: VirtualKey, patch: KeyPatch, { now, total = ZERO_USD }: Change): BudgetFields {
   const { budgetDuration, budgetLimits, spend } = patch;
-  assertOwnRouterSettings(patch.settings?.routerSettings);
+  assertRouterSettings(patch.settings?.routerSettings);
   const windows = budgetLimits && keyWindowsOf(budgetLimits, { now, total, before: key.settings.budgetLimits ?? [] });
   const settings = mergedSettings(key.settings, {
     ...patch.settings,

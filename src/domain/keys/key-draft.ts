@@ -13,7 +13,7 @@ import {
   withRoutesOfType,
 } from './key-settings.ts';
 import { keyName } from './chosen-key.ts';
-import { assertOwnRouterSettings } from './router-settings.ts';
+import { assertRouterSettings } from './router-settings.ts';
 import type { VirtualKey } from './virtual-key.ts';
 
 /** Settings of a new key; null leaves a setting out. */
@@ -75,7 +75,7 @@ export function newKey(draft: KeyDraft, { key, hash, now, createdBy }: IssuedSec
   assertNames(draft);
   assertBudget(draft.maxBudget);
   assertPeriods(draft.settings ?? {}, now);
-  assertOwnRouterSettings(draft.settings?.routerSettings);
+  assertRouterSettings(draft.settings?.routerSettings);
   return {
     hash,
     secretHash: hash,

@@ -4,7 +4,9 @@ import { STRATEGIES } from '../routing/selection-policy.ts';
 import { valueFaults } from '../settings/value-faults.ts';
 import type { VirtualKey } from './virtual-key.ts';
 
-/** Flags that restrict calls, with the value that does not. A key cannot remove a restriction of its team. */
+/**
+ * Flags that can restrict calls, with the value that restricts nothing. A key cannot remove a restriction of its team.
+ */
 export const UNRESTRICTED: Readonly<Record<string, boolean>> = {
   enable_tag_filtering: false,
   tag_filtering_match_any: true,
@@ -12,14 +14,14 @@ export const UNRESTRICTED: Readonly<Record<string, boolean>> = {
 };
 
 /**
- * Settings of the router for the calls of a key: its own, then those of its team. A null sets nothing. Null for a key
- * without any.
+ * `router_settings` for the calls of a key: those of its team, overridden by those of the key. A setting with the value
+ * null counts as absent. Returns null when no setting is left.
  */
 export function routerSettingsOf({ settings, owners }: VirtualKey): JsonObject | null {
-  const own = settings.routerSettings;
+  const ofKey = settings.routerSettings;
   const ofTeam = owners?.team?.routerSettings;
-  if (own === undefined && ofTeam === undefined) return null;
-  const merged: Record<string, unknown> = { ...withoutNulls(ofTeam), ...withoutNulls(own) };
+  if (ofKey === undefined && ofTeam === undefined) return null;
+  const merged: Record<string, unknown> = { ...withoutNulls(ofTeam), ...withoutNulls(ofKey) };
   for (const [name, unrestricted] of Object.entries(UNRESTRICTED))
     if (ofTeam?.[name] === !unrestricted) merged[name] = !unrestricted;
   return Object.keys(merged).length === 0 ? null : merged;
@@ -30,8 +32,10 @@ const withoutNulls = (settings: Readonly<Record<string, unknown>> | undefined): 
 
 const SECTION = 'router_settings';
 
-/** Throws InvalidInput for router settings of a key or a team with a value of a wrong type. */
-export function assertOwnRouterSettings(settings: Readonly<Record<string, unknown>> | null | undefined): void {
+/**
+ * Throws InvalidInput for `router_settings` of a key or a team with a value of a wrong type, or an unknown strategy.
+ */
+export function assertRouterSettings(settings: Readonly<Record<string, unknown>> | null | undefined): void {
   const issues = Object.entries(settings ?? {}).flatMap(([name, value]) =>
     faultsOf(name, value).map(({ path, message }) => ({
       path: ['body', SECTION, name, ...path],

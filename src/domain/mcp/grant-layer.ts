@@ -3,30 +3,34 @@ import { namesIn, type ObjectPermission, toolsIn } from '../object-permissions/o
 import type { McpToolsetView } from './mcp-request.ts';
 import { isNamed, prefixedName } from './tool-names.ts';
 
-/** Values of `mcp_servers` that are no server: none of them, and all of them. */
+/** Entry of `mcp_servers` that refuses every server. */
 const NO_SERVERS = 'no-mcp-servers';
+/** Entry of `mcp_servers` that grants every server. */
 const ALL_SERVERS = 'all-proxy-mcpservers';
-/** Value of a list of tools that permits all of them. */
+/** Entry of a list of tools that permits every tool. */
 export const ALL_TOOLS = '*';
 
-/** What one permission says about MCP servers and tools. */
+/** The rules of one permission about MCP servers and tools. */
 export interface GrantLayer {
-  /** Whether it names servers, groups, toolsets or tools. Otherwise it restricts nothing. */
-  readonly restricts: boolean;
-  /** Whether it refuses every server, also those that are open to all keys. */
-  readonly hasNone: boolean;
-  /** Whether it grants a server, for at least one tool. */
+  /**
+   * Whether the permission names servers, access groups, toolsets or tools. If not, the permission restricts nothing.
+   */
+  readonly hasGrants: boolean;
+  /** Whether the permission refuses every server, also a server that is open to all keys. */
+  readonly refusesAll: boolean;
+  /** Whether the permission grants at least one tool of a server. */
   allows(server: McpServer): boolean;
-  /** Whether it grants a tool of a server. */
-  permits(server: McpServer, tool: string): boolean;
-  /** Whether its lists of tools permit a tool, if its server is granted otherwise. */
-  listsTool(server: McpServer, tool: string): boolean;
-  /** Whether it names the toolset or grants all servers. Null when it names no toolset at all. */
+  /** Whether the permission grants a tool of a server. */
+  allowsTool(server: McpServer, tool: string): boolean;
+  /** Whether `mcp_tool_permissions` lists a tool, or no tool of the server. Grants of the server are not checked. */
+  toolListAllows(server: McpServer, tool: string): boolean;
+  /** True for a named toolset, and where all servers are granted. Null when the permission names no toolset. */
   allowsToolset(toolset: McpToolsetView): boolean | null;
+  /** Whether `blocked_tools` has a tool. An invalid list blocks every tool. */
   isBlocked(server: McpServer, tool: string): boolean;
 }
 
-/** Reads a permission. `toolsets` are all toolsets. */
+/** Reads a permission. `toolsets` are all toolsets of the gateway. */
 export function grantLayer(permission: ObjectPermission, toolsets: readonly McpToolsetView[]): GrantLayer {
   const named = namesIn(permission, 'mcp_servers');
   const groups = namesIn(permission, 'mcp_access_groups');
@@ -35,33 +39,35 @@ export function grantLayer(permission: ObjectPermission, toolsets: readonly McpT
   const blocked = namesIn(permission, 'blocked_tools');
   const servers = [...(named ?? []), ...(tools?.keys() ?? [])];
   const hasAll = named?.includes(ALL_SERVERS) === true;
-  const isGranted = ({ id, name }: McpToolsetView): boolean =>
+  const isNamedToolset = ({ id, name }: McpToolsetView): boolean =>
     namedToolsets !== null && (namedToolsets.includes(id) || namedToolsets.includes(name));
-  const own = namedToolsets === null ? [] : toolsets.filter(isGranted);
+  const grantedToolsets = namedToolsets === null ? [] : toolsets.filter(isNamedToolset);
 
-  const allowsWhole = (server: McpServer): boolean =>
+  const allowsServer = (server: McpServer): boolean =>
     hasAll ||
     servers.some((name) => isNamed(server, name)) ||
     (groups !== null && server.accessGroups.some((group) => groups.includes(group)));
-  const inToolsets = (server: McpServer, matches: (toolName: string) => boolean): boolean =>
-    own.some((toolset) => toolset.tools.some((one) => isNamed(server, one.serverId) && matches(one.toolName)));
+  const toolsetsHave = (server: McpServer, matches: (toolName: string) => boolean): boolean =>
+    grantedToolsets.some(({ tools: toolsetTools }) =>
+      toolsetTools.some(({ serverId, toolName }) => isNamed(server, serverId) && matches(toolName)),
+    );
 
-  function listsTool(server: McpServer, tool: string): boolean {
-    const lists = [...(tools ?? [])].filter(([name]) => isNamed(server, name));
-    const permitted = lists.flatMap(([, names]) => names);
+  function toolListAllows(server: McpServer, tool: string): boolean {
+    const ofServer = [...(tools ?? [])].filter(([name]) => isNamed(server, name));
+    const permitted = ofServer.flatMap(([, names]) => names);
     return permitted.length === 0 || permitted.includes(ALL_TOOLS) || permitted.includes(tool);
   }
 
   return {
-    restricts: named !== null || groups !== null || namedToolsets !== null || tools !== null,
-    hasNone: named?.includes(NO_SERVERS) === true,
-    allows: (server) => allowsWhole(server) || inToolsets(server, () => true),
-    permits: (server, tool) =>
-      inToolsets(server, (name) => name === tool) || (allowsWhole(server) && listsTool(server, tool)),
-    listsTool,
+    hasGrants: named !== null || groups !== null || namedToolsets !== null || tools !== null,
+    refusesAll: named?.includes(NO_SERVERS) === true,
+    allows: (server) => allowsServer(server) || toolsetsHave(server, () => true),
+    allowsTool: (server, tool) =>
+      toolsetsHave(server, (name) => name === tool) || (allowsServer(server) && toolListAllows(server, tool)),
+    toolListAllows,
     allowsToolset(toolset) {
       if (hasAll) return true;
-      return namedToolsets === null ? null : isGranted(toolset);
+      return namedToolsets === null ? null : isNamedToolset(toolset);
     },
     isBlocked: (server, tool) =>
       blocked !== null &&
@@ -69,5 +75,5 @@ export function grantLayer(permission: ObjectPermission, toolsets: readonly McpT
   };
 }
 
-/** Stands for the permission of an owner that has none. */
+/** The rules for an owner without a permission: no grants. */
 export const NO_PERMISSION: GrantLayer = grantLayer({}, []);

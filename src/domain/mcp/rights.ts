@@ -49,13 +49,13 @@ export function mcpRightsOf(
   const customer = layerOf(layers.customer);
   const ceilings = [customer, ...layers.owners.map(layerOf)];
   const all = [key, team, ...ceilings];
-  const needsServers = terms.customer !== null && terms.customerNeedsServers && !customer.restricts;
-  if (needsServers || all.some(({ hasNone }) => hasNone)) return NO_RIGHTS;
+  const needsServers = terms.customer !== null && terms.customerNeedsServers && !customer.hasGrants;
+  if (needsServers || all.some(({ refusesAll }) => refusesAll)) return NO_RIGHTS;
 
-  const granting = [key, team].filter(({ restricts }) => restricts);
-  const limiting = ceilings.filter(({ restricts }) => restricts);
-  const inherits = isAnyAdmin(caller) || (team.restricts && !terms.keyNeedsServers);
-  const isGranting = key.restricts || inherits;
+  const granting = [key, team].filter(({ hasGrants }) => hasGrants);
+  const limiting = ceilings.filter(({ hasGrants }) => hasGrants);
+  const inherits = isAnyAdmin(caller) || (team.hasGrants && !terms.keyNeedsServers);
+  const isGranting = key.hasGrants || inherits;
   const ofGroups = caller.key?.mcpServerIds ?? [];
   const isAdded = (server: McpServer): boolean => server.allowsAllKeys || ofGroups.includes(server.id);
 
@@ -65,9 +65,10 @@ export function mcpRightsOf(
       limiting.every((layer) => layer.allows(server)),
     allowsTool(server, tool) {
       if (all.some((layer) => layer.isBlocked(server, tool))) return false;
-      const isGranted = isGranting && granting.every((layer) => layer.permits(server, tool));
-      if (!isGranted && !(isAdded(server) && granting.every((layer) => layer.listsTool(server, tool)))) return false;
-      return limiting.every((layer) => layer.permits(server, tool));
+      const isGranted = isGranting && granting.every((layer) => layer.allowsTool(server, tool));
+      if (!isGranted && !(isAdded(server) && granting.every((layer) => layer.toolListAllows(server, tool))))
+        return false;
+      return limiting.every((layer) => layer.allowsTool(server, tool));
     },
     // A permission of servers alone limits the tools of a toolset, not the toolset.
     allowsToolset: (toolset) =>

@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject } from '../json-object.ts';
 
 /**
  * Rights over MCP servers, agents, vector stores and search tools, under the names of the reference
- * (`object_permission`). A key, a team, a user, an organization and a customer may have one. Members without a meaning
- * here are stored as they are.
+ * (`object_permission`). A key, a team, a user, an organization and a customer may have one. Unknown members are stored
+ * unchanged, without an effect.
  */
 export type ObjectPermission = JsonObject;
 
@@ -26,7 +26,7 @@ const TOOLS = 'mcp_tool_permissions';
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-/** Throws InvalidInput for a member that no rule could read. Such a member would refuse everything. */
+/** Throws InvalidInput for a known member of a wrong type, because such a member would refuse everything. */
 function assertReadable(permission: ObjectPermission): void {
   const refuse = (member: string, expected: string): never => {
     const message = `Input should be a valid ${expected}`;
@@ -44,8 +44,8 @@ function assertReadable(permission: ObjectPermission): void {
 }
 
 /**
- * A permission with a patch applied. Members of the patch replace stored members, and null removes one. A patch that is
- * null removes the whole permission. Throws InvalidInput.
+ * A permission with a patch applied. A member of the patch replaces the stored member; null removes it. A null patch
+ * removes the whole permission. Throws InvalidInput for a known member of a wrong type.
  */
 export function patchedPermission(
   before: ObjectPermission | null | undefined,
@@ -58,14 +58,14 @@ export function patchedPermission(
   return permission;
 }
 
-/** Stands for a permission that cannot be read: no list can be read, so that it refuses everything. */
+/** Takes the place of a stored value that is no JSON object. All of its lists are invalid, so it refuses everything. */
 export const UNREADABLE_PERMISSION: ObjectPermission = Object.freeze(
   Object.fromEntries([...LISTS, TOOLS].map((member) => [member, false])),
 );
 
 /**
- * Names in a list. Null for a list that is absent or empty, which restricts nothing. A list that cannot be read is
- * empty: it restricts everything.
+ * Names in a list. Null for an absent or empty list, which restricts nothing. A value that is no list gives no names,
+ * and so refuses everything.
  */
 export function namesIn(permission: ObjectPermission, member: PermissionList): readonly string[] | null {
   const value = permission[member];
@@ -74,10 +74,12 @@ export function namesIn(permission: ObjectPermission, member: PermissionList): r
   return value.length === 0 ? null : value.filter((item): item is string => typeof item === 'string');
 }
 
-/** Stands for the tools of a list that cannot be read. No tool has this name. */
+/** Takes the place of an invalid list of tools. No tool has an empty name. */
 const NO_TOOLS: readonly string[] = Object.freeze(['']);
 
-/** Tools by server. Null for no lists of tools. Lists that cannot be read permit no tool. */
+/**
+ * Permitted tools by server. Null when no tools are listed, which restricts nothing. An invalid list permits no tool.
+ */
 export function toolsIn(permission: ObjectPermission): ReadonlyMap<string, readonly string[]> | null {
   const value = permission[TOOLS];
   if (value === undefined || value === null) return null;

@@ -1,6 +1,6 @@
 import type { Caller } from '../caller.ts';
 import { InvalidInput, NotFound } from '../errors.ts';
-import type { JsonObject } from '../json-object.ts';
+import { isJsonObject, type JsonObject } from '../json-object.ts';
 import type { Authored, RowStore, Stamps } from '../row-store.ts';
 import type { TemplateSection } from './template.ts';
 
@@ -11,14 +11,14 @@ export interface PromptVersion {
   readonly promptId: string;
   /** From 1. */
   readonly version: number;
-  /** `litellm_params`, with the template. */
+  /** `litellm_params`, including the template. */
   readonly params: JsonObject;
-  /** Free-form information, as `prompt_info`. */
+  /** `prompt_info`: free-form information. */
   readonly info: JsonObject;
+  /** `prompt_info.environment`, or its default. Calls do not select versions by it. */
   readonly environment: string;
-  /** Whether the configuration file has it. Such a prompt cannot be changed at run time. */
+  /** Whether the prompt is in the configuration file. If so, the members below are null, and run-time changes fail. */
   readonly isFromConfig: boolean;
-  /** Null for a prompt of the configuration file. */
   readonly createdAt: Date | null;
   readonly updatedAt: Date | null;
   readonly createdBy: string | null;
@@ -34,42 +34,42 @@ export interface PromptDraft {
   readonly info: JsonObject | null;
 }
 
-/** Changes to the latest version. An absent member is unchanged. */
+/** Changes to a version. An absent member is unchanged. */
 export type PromptPatch = Partial<Pick<PromptDraft, 'params' | 'info'>>;
 
-/** A template whose syntax was checked. */
+/** A valid template, in parts. */
 export interface ParsedPrompt {
   /** The template without its front matter. */
   readonly content: string;
-  /** The front matter. */
+  /** The front matter: a YAML map before the template. Empty for a template without one. */
   readonly metadata: JsonObject;
   readonly sections: readonly TemplateSection[];
 }
 
-/** Prompts of the configuration file and stored ones. */
+/** Prompts of the configuration file and of the database. */
 export interface Prompts {
-  /** All versions. Stored versions of a prompt that the file has, too, are left out. */
+  /** All versions. A prompt of the file hides the stored prompt with the same id. */
   list(): readonly PromptVersion[];
   /** Parses a template in the dotprompt format. Throws InvalidInput. */
   parse(content: string): ParsedPrompt;
   /** The parsed template of a version. */
   parsed(version: PromptVersion): ParsedPrompt;
-  /** Stores the next version of a prompt. Throws Conflict for a prompt of the file, and InvalidInput. */
+  /** Stores a new version, with the next number. Throws Conflict for a prompt of the file, and InvalidInput. */
   add(draft: PromptDraft, by: Authored): Promise<PromptVersion>;
-  /** Changes one version. Null when it does not exist. Throws InvalidInput. */
+  /** Changes a stored version. Null for an unknown id. Throws InvalidInput. */
   change(id: string, patch: PromptPatch, by: Authored): Promise<PromptVersion | null>;
   /** Removes all versions of a prompt. Returns those that existed. */
   remove(promptId: string): Promise<readonly PromptVersion[]>;
   /** Replaces the prompts of the configuration file. */
   configure(prompts: readonly PromptVersion[]): void;
-  /** Reads the stored rows again, for changes by other processes. */
+  /** Reads the stored rows again, because other processes may have changed them. */
   refresh(): Promise<void>;
 }
 
-/** What a call says about its prompt. */
+/** The prompt that a call uses. */
 export interface PromptUse {
   readonly id: string;
-  /** The latest one when null. */
+  /** Null: the latest version. */
   readonly version: number | null;
   readonly variables: ReadonlyMap<string, unknown>;
 }
@@ -77,6 +77,7 @@ export interface PromptUse {
 const DEFAULT_ENVIRONMENT = 'development';
 const DOTPROMPT = 'dotprompt';
 
+/** Maximum number of characters of an id and of an environment. */
 const MAX_CHARACTERS = 256;
 const CONTROL_OR_UNPAIRED_SURROGATE = /[\p{Cc}\p{Cs}]/u;
 const VERSION_SUFFIX = /\.v(\d{1,9})$/;
@@ -91,49 +92,50 @@ export function namedVersion(id: string): { readonly promptId: string; readonly 
     : { promptId: id.slice(0, match.index), version: Number(match[1]) };
 }
 
-/** Throws InvalidInput for an id that rows and paths cannot have, or that names a version. */
+/** Throws InvalidInput for an id that rows and paths cannot contain, and for an id with a version. */
 export function assertPromptId(id: string): void {
   if (id.trim() === '' || id.length > MAX_CHARACTERS || CONTROL_OR_UNPAIRED_SURROGATE.test(id) || id.includes('/'))
-    throw new InvalidInput(`prompt_id must have 1 to ${MAX_CHARACTERS} characters, no slash and no control character`);
+    throw new InvalidInput(
+      `prompt_id must have 1 to ${MAX_CHARACTERS} characters, no slash, no control character and no unpaired surrogate`,
+    );
   if (VERSION_SUFFIX.test(id))
     throw new InvalidInput('prompt_id must not end with a version: the server numbers the versions');
 }
 
-/** The environment of a version, by its information. Throws InvalidInput. */
+/** `environment` of `prompt_info`, or its default. Throws InvalidInput. */
 export function environmentOf(info: JsonObject | null): string {
   const environment = info?.['environment'] ?? DEFAULT_ENVIRONMENT;
   const isText = typeof environment === 'string' && environment !== '' && environment.length <= MAX_CHARACTERS;
   if (!isText || CONTROL_OR_UNPAIRED_SURROGATE.test(environment))
     throw new InvalidInput(
-      `prompt_info.environment must be a text of 1 to ${MAX_CHARACTERS} characters without control characters`,
+      `prompt_info.environment must be a text of 1 to ${MAX_CHARACTERS} characters, without control characters and unpaired surrogates`,
     );
   return environment;
 }
 
-/** The template in the parameters of a prompt. Throws InvalidInput. */
+/**
+ * The template in `litellm_params`. Throws InvalidInput for parameters without a template, and for unsupported ones.
+ */
 export function templateIn(params: JsonObject, promptId: string): string {
   const integration = params['prompt_integration'];
   if (integration !== DOTPROMPT)
     throw new InvalidInput(`prompt_integration must be ${DOTPROMPT}: prompts of other services are not read`);
-  const unused = ['api_base', 'api_key', 'prompt_directory', 'prompt_file'].find(
+  const unsupported = ['api_base', 'api_key', 'prompt_directory', 'prompt_file'].find(
     (name) => (params[name] ?? null) !== null,
   );
-  if (unused !== undefined)
-    throw new InvalidInput(`litellm_params.${unused} is not supported: send the template as dotprompt_content`);
+  if (unsupported !== undefined)
+    throw new InvalidInput(`litellm_params.${unsupported} is not supported: send the template as dotprompt_content`);
   const content = params['dotprompt_content'] ?? contentInData(params['prompt_data'], promptId);
   if (typeof content !== 'string') throw new InvalidInput('litellm_params.dotprompt_content is required: a text');
   return content;
 }
 
-/** The template in `prompt_data`: `{content}`, or `{<id>: {content}}`. */
+/** The template in `prompt_data`: `{content}`, or `{<id>: {content}}`. Undefined for data in another format. */
 function contentInData(data: unknown, promptId: string): unknown {
-  if (typeof data !== 'object' || data === null) return undefined;
-  const members = new Map<string, unknown>(Object.entries(data));
-  const inner = members.get(promptId) ?? members;
-  if (inner instanceof Map) return inner.get('content');
-  return typeof inner === 'object' && inner !== null
-    ? new Map<string, unknown>(Object.entries(inner)).get('content')
-    : undefined;
+  if (!isJsonObject(data)) return undefined;
+  // An id such as `constructor` must not find an inherited member.
+  const ofPrompt = (Object.hasOwn(data, promptId) ? data[promptId] : null) ?? data;
+  return isJsonObject(ofPrompt) ? ofPrompt['content'] : undefined;
 }
 
 export const promptNotFound = (id: string): NotFound => new NotFound('prompt', id, `Prompt with ID ${id} not found`);
@@ -146,25 +148,24 @@ export function unknownPrompt(id: string): InvalidInput {
 /** The latest version of each prompt. */
 export const latestVersions = (all: readonly PromptVersion[]): readonly PromptVersion[] =>
   [...Map.groupBy(all, ({ promptId }) => promptId).values()].flatMap((versions) => {
-    const latest = versions.toSorted((one, other) => other.version - one.version)[0];
+    const latest = versions.toSorted((left, right) => right.version - left.version)[0];
     return latest === undefined ? [] : [latest];
   });
 
-/** A version of a prompt: the named one, else the latest one; undefined when it does not exist. */
+/** The given version of a prompt; for null, its latest version. Undefined when it does not exist. */
 export function versionOf(
   all: readonly PromptVersion[],
   { promptId, version }: { readonly promptId: string; readonly version: number | null },
 ): PromptVersion | undefined {
-  const versions = all.filter((one) => one.promptId === promptId);
-  return version === null ? latestVersions(versions)[0] : versions.find((one) => one.version === version);
+  const versions = all.filter((candidate) => candidate.promptId === promptId);
+  return version === null ? latestVersions(versions)[0] : versions.find((candidate) => candidate.version === version);
 }
 
-/** Ids of prompts that a key may use; null for all. */
+/** Ids of the prompts that a key may use (`metadata.prompts`); null for all. */
 export function allowedPromptsOf({ key }: Pick<Caller, 'key'>): readonly string[] | null {
   const listed = key?.metadata['prompts'] ?? null;
   return Array.isArray(listed) ? listed.filter((id): id is string => typeof id === 'string') : null;
 }
 
-/** Whether a key may use a prompt. */
 export const mayUsePrompt = (caller: Pick<Caller, 'key'>, promptId: string): boolean =>
   allowedPromptsOf(caller)?.includes(promptId) !== false;

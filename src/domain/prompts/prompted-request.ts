@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../json-object.ts';
 import type { ParsedPrompt, PromptUse } from './prompt.ts';
 import { rendered, type RenderedMessage } from './template.ts';
 
-/** Settings of a front matter, by dialect and with the name that the dialect has for them. */
+/** Settings of a front matter that each dialect supports. The values are the request members of the dialect. */
 const SETTINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'chat-completions': {
     temperature: 'temperature',
@@ -23,42 +23,45 @@ const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 
 const isSystem = ({ role }: RenderedMessage): boolean => role === 'system' || role === 'developer';
 
-/** System texts of a template before those of the request, which are a text or blocks. */
-function systemWith(texts: readonly RenderedMessage[], system: unknown): unknown {
-  if (texts.length === 0) return system;
-  const blocks = texts.map(({ content }) => ({ type: 'text', text: content }));
-  const own = typeof system === 'string' ? [{ type: 'text', text: system }] : listIn(system);
-  return [...blocks, ...own];
+/** `system` of a request, with the system messages of a template in front. `system` is a text, blocks, or undefined. */
+function systemWith(messages: readonly RenderedMessage[], system: unknown): unknown {
+  if (messages.length === 0) return system;
+  const blocks = messages.map(({ content }) => ({ type: 'text', text: content }));
+  const ofRequest = typeof system === 'string' ? [{ type: 'text', text: system }] : listIn(system);
+  return [...blocks, ...ofRequest];
 }
 
-/** Members with the messages of a template before those of the request; null for other dialects. */
-function withMessages({ endpoint, body }: ModelRequest, messages: readonly RenderedMessage[]): JsonObject | null {
+/**
+ * Members of a body with the messages of a template before those of the request. Null for a dialect without messages.
+ */
+function messageMembers({ endpoint, body }: ModelRequest, messages: readonly RenderedMessage[]): JsonObject | null {
   const { dialect } = endpoint;
   if (dialect === 'chat-completions') return { messages: [...messages, ...listIn(body['messages'])] };
   if (dialect === 'messages') {
-    const others = messages.filter((one) => !isSystem(one));
+    const others = messages.filter((message) => !isSystem(message));
     const system = systemWith(messages.filter(isSystem), body['system'] ?? undefined);
     return { messages: [...others, ...listIn(body['messages'])], ...(system === undefined ? {} : { system }) };
   }
   if (dialect !== 'responses') return null;
   const { input } = body;
-  const own = typeof input === 'string' ? [{ role: 'user', content: input }] : listIn(input);
-  return { input: [...messages, ...own] };
+  const ofRequest = typeof input === 'string' ? [{ role: 'user', content: input }] : listIn(input);
+  return { input: [...messages, ...ofRequest] };
 }
 
-/** Settings of the front matter that the request does not set. */
+/** Settings of the front matter, as members of a request. Members that the request sets itself are left out. */
 function settingsFor({ endpoint, body }: ModelRequest, metadata: JsonObject): JsonObject {
   const config = isJsonObject(metadata['config']) ? metadata['config'] : {};
-  const names = Object.entries(SETTINGS[endpoint.dialect ?? ''] ?? {});
+  const supported = Object.entries(SETTINGS[endpoint.dialect ?? ''] ?? {});
   return Object.fromEntries(
-    names.flatMap(([name, member]) => {
+    supported.flatMap(([name, member]) => {
       const value = config[name] ?? metadata[name] ?? null;
-      return value === null || (body[member] ?? null) !== null ? [] : [[member, value]];
+      const isSetByRequest = (body[member] ?? null) !== null;
+      return value === null || isSetByRequest ? [] : [[member, value]];
     }),
   );
 }
 
-/** Values of variables: those of the call, then the defaults of the front matter. */
+/** Values of variables: those of the call, else the defaults of the front matter. */
 function valuesOf({ metadata }: ParsedPrompt, sent: PromptUse['variables']): PromptUse['variables'] {
   const input = isJsonObject(metadata['input']) ? metadata['input'] : {};
   const defaults = isJsonObject(input['default']) ? input['default'] : {};
@@ -66,8 +69,9 @@ function valuesOf({ metadata }: ParsedPrompt, sent: PromptUse['variables']): Pro
 }
 
 /**
- * A request with the messages, the model and the settings of a prompt. The front matter decides the model, unless
- * `params` says otherwise. Throws InvalidInput for a missing variable, and for an endpoint without messages.
+ * Applies a prompt to a request. The messages of the template come before those of the request. The front matter
+ * replaces the model, and adds its settings; `params` may switch off both. Throws InvalidInput for a missing variable,
+ * and for an endpoint without messages.
  */
 export function promptedRequest(
   request: ModelRequest,
@@ -81,20 +85,18 @@ export function promptedRequest(
     readonly variables: PromptUse['variables'];
   },
 ): ModelRequest {
-  const { prompt: _used, ...unprompted } = request;
-  const messages = withMessages(request, rendered(prompt.sections, valuesOf(prompt, variables)));
+  const { prompt: _prompt, ...unprompted } = request;
+  const messages = messageMembers(request, rendered(prompt.sections, valuesOf(prompt, variables)));
   if (messages === null) throw unsupportedEndpoint(request);
-  const { model: named } = prompt.metadata;
-  const model =
-    typeof named === 'string' && named !== '' && params['ignore_prompt_manager_model'] !== true ? named : null;
-  const changes = {
-    ...messages,
-    ...(params['ignore_prompt_manager_optional_params'] === true ? {} : settingsFor(request, prompt.metadata)),
-    ...(model === null ? {} : { model }),
-  };
+  const { model: namedModel } = prompt.metadata;
+  const usesModel =
+    typeof namedModel === 'string' && namedModel !== '' && params['ignore_prompt_manager_model'] !== true;
+  const model = usesModel ? { model: namedModel } : {};
+  const usesSettings = params['ignore_prompt_manager_optional_params'] !== true;
+  const changes = { ...messages, ...(usesSettings ? settingsFor(request, prompt.metadata) : {}), ...model };
   return {
     ...unprompted,
-    ...(model === null ? {} : { model }),
+    ...model,
     body: { ...request.body, ...changes },
     replaced: { ...request.replaced, ...changes },
   };

@@ -5,7 +5,7 @@ import { invalidType } from '../inference/request-validation.ts';
 /** Maximum number of variables of one request. */
 const MAX_VARIABLES = 1_000;
 
-/** The prompt that a request names by `prompt_id`. Throws InvalidInput. */
+/** The member `prompt` for a request with `prompt_id`; an empty object for other requests. Throws InvalidInput. */
 export function promptOf({ body, endpoint }: Pick<ModelRequest, 'endpoint' | 'body'>): Pick<ModelRequest, 'prompt'> {
   const id = body['prompt_id'] ?? null;
   if (id === null) return {};

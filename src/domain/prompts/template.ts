@@ -18,18 +18,18 @@ export interface RenderedMessage {
   readonly content: string;
 }
 
-/** Maximum characters of a template. */
+/** Maximum number of characters of a template. */
 export const MAX_TEMPLATE_CHARACTERS = 262_144;
-/** Maximum characters of all messages of a rendered template. */
+/** Maximum number of characters of all messages of a rendered template. */
 const MAX_RENDERED_CHARACTERS = 1_048_576;
 
-/** A line that begins a message, such as `User: hello`, or the marker of a role of the dotprompt format. */
+/** Start of a line that begins a message: `User:`, or `{{role "user"}}` as in the dotprompt format. */
 const ROLE_LINE =
   /^[ \t]*(?:(system|developer|user|assistant)[ \t]*:|\{\{[ \t]*role[ \t]+"(system|user|model)"[ \t]*\}\})/i;
-/** An expression in braces. */
+/** An expression in double braces. */
 const EXPRESSION = /\{\{([^{}]*)\}\}/g;
 const VARIABLE = /^\s*([A-Za-z_]\w*)\s*$/;
-/** Statements of template languages, which are not run here. */
+/** Start of a statement or comment of a template language. Such templates are refused. */
 const STATEMENT = /\{%|\{#/;
 
 const roleOf = (name: string): PromptRole => {
@@ -37,28 +37,28 @@ const roleOf = (name: string): PromptRole => {
   return lower === 'model' ? 'assistant' : (lower as PromptRole);
 };
 
-/** Pieces of a text. Throws InvalidInput for expressions other than names of variables. */
+/** Splits a text into pieces. Throws InvalidInput for a statement, and for an expression that is no variable. */
 function piecesOf(text: string): readonly Piece[] {
   if (STATEMENT.test(text)) throw new InvalidInput('The template has a statement. Only {{variable}} is supported.');
   const pieces: Piece[] = [];
-  let from = 0;
+  let endOfLast = 0;
   for (const match of text.matchAll(EXPRESSION)) {
     const variable = VARIABLE.exec(match[1] ?? '')?.[1];
     if (variable === undefined)
       throw new InvalidInput(
         `The template has the expression ${match[0].slice(0, 80)}. Only {{variable}} is supported, with letters, digits and _.`,
       );
-    if (match.index > from) pieces.push({ text: text.slice(from, match.index) });
+    if (match.index > endOfLast) pieces.push({ text: text.slice(endOfLast, match.index) });
     pieces.push({ variable });
-    from = match.index + match[0].length;
+    endOfLast = match.index + match[0].length;
   }
-  if (from < text.length) pieces.push({ text: text.slice(from) });
+  if (endOfLast < text.length) pieces.push({ text: text.slice(endOfLast) });
   return pieces;
 }
 
 /**
- * Sections of a template. Lines before the first role are a message of the user. Values of variables are inserted
- * later, so that they cannot begin a section. Throws InvalidInput.
+ * Parses a template to sections. Lines before the first role are a message of the user. The values of variables are
+ * inserted later, so a value cannot begin a section. Throws InvalidInput.
  */
 export function sectionsOf(content: string): readonly TemplateSection[] {
   if (content.length > MAX_TEMPLATE_CHARACTERS)
@@ -73,21 +73,23 @@ export function sectionsOf(content: string): readonly TemplateSection[] {
     else if (line.trim() !== '') sections.push({ role: 'user', lines: [line] });
   }
   const parsed = sections.map(({ role, lines }) => ({ role, pieces: piecesOf(lines.join('\n').trim()) }));
-  const filled = parsed.filter(({ pieces }) => pieces.length > 0);
-  if (filled.length === 0) throw new InvalidInput('The template is empty.');
-  return filled;
+  const nonEmpty = parsed.filter(({ pieces }) => pieces.length > 0);
+  if (nonEmpty.length === 0) throw new InvalidInput('The template is empty.');
+  return nonEmpty;
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
 /** Names of the variables of sections, each once. */
 const variablesOf = (sections: readonly TemplateSection[]): readonly string[] => [
-  ...new Set(sections.flatMap(({ pieces }) => pieces.flatMap((one) => ('variable' in one ? [one.variable] : [])))),
+  ...new Set(
+    sections.flatMap(({ pieces }) => pieces.flatMap((piece) => ('variable' in piece ? [piece.variable] : []))),
+  ),
 ];
 
 /**
- * Messages with the values of variables. A value that is no text is inserted as JSON. Throws InvalidInput for a missing
- * variable and for messages that are too long.
+ * Renders a template to messages. A value that is no text is inserted as JSON. Throws InvalidInput for a missing
+ * variable, and for messages that are too long.
  */
 export function rendered(
   sections: readonly TemplateSection[],
@@ -97,7 +99,7 @@ export function rendered(
   if (missing.length > 0) throw missingVariables(missing);
   const texts = new Map<string, string>();
   let length = 0;
-  const insert = (text: string): string => {
+  const counted = (text: string): string => {
     length += text.length;
     if (length > MAX_RENDERED_CHARACTERS)
       throw new InvalidInput(`The rendered prompt has more than ${MAX_RENDERED_CHARACTERS} characters.`);
@@ -110,7 +112,7 @@ export function rendered(
   };
   return sections.map(({ role, pieces }) => ({
     role,
-    content: pieces.map((one) => insert('text' in one ? one.text : valueOf(one.variable))).join(''),
+    content: pieces.map((piece) => counted('text' in piece ? piece.text : valueOf(piece.variable))).join(''),
   }));
 }
 

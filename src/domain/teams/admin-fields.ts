@@ -2,7 +2,7 @@ import { sameValue } from '../catalog/same-value.ts';
 import { adminOnlyMetadataOfTeamPatch } from '../keys/granting-members.ts';
 import type { Team, TeamPatch } from './team.ts';
 
-/** Settings of a team that its administrators may change. */
+/** Settings of a team that the administrators of the team may change. */
 const TEAM_ADMIN_FIELDS = new Set([
   'alias',
   'metadata',
@@ -14,14 +14,17 @@ const TEAM_ADMIN_FIELDS = new Set([
 
 const GROUPS = 'routing_groups';
 
-/** Whether a patch sets routing groups. Calls of a group count in limits of its name, not in those of its models. */
-function setsGroups({ routerSettings: before }: Team, { routerSettings: sent }: TeamPatch): boolean {
+/**
+ * Whether a patch sets other routing groups than the stored ones; false when it removes them. A call of a group counts
+ * in the limits of the group, not in those of its models. So a new group could bypass the limits of a model.
+ */
+function setsOtherGroups({ routerSettings: before }: Team, { routerSettings: sent }: TeamPatch): boolean {
   const groups = sent?.[GROUPS] ?? null;
   return groups !== null && !sameValue(groups, before[GROUPS] ?? null);
 }
 
-/** Whether only proxy administrators may make a change of a team. */
+/** Whether a change of a team needs a proxy administrator. Administrators of the team may make other changes. */
 export const needsProxyAdmin = (team: Team, patch: TeamPatch): boolean =>
   Object.keys(patch).some((field) => !TEAM_ADMIN_FIELDS.has(field)) ||
   adminOnlyMetadataOfTeamPatch(team.metadata, patch) !== null ||
-  setsGroups(team, patch);
+  setsOtherGroups(team, patch);

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json-object.ts';
 import { assertStorable, type Limits, type LimitsPatch, NO_LIMITS, withLimits } from '../budgets/limits.ts';
 import { mergedMetadata, type WantedWindow } from '../keys/key-settings.ts';
-import { assertOwnRouterSettings } from '../keys/router-settings.ts';
+import { assertRouterSettings } from '../keys/router-settings.ts';
 import type { Usd } from '../money.ts';
 import { type ObjectPermission, patchedPermission } from '../object-permissions/object-permission.ts';
 import { nullIfBlank } from '../optional-text.ts';
@@ -104,7 +104,7 @@ export function patchedTeam(team: Team, patch: TeamPatch, { now, by }: Authored)
   const { alias, organizationId, models, modelAliases, blocked } = patch;
   const metadata = withKeptSecrets(patch.metadata, team.metadata);
   assertStorable({ team_id: team.id, team_alias: alias, organization_id: organizationId });
-  assertOwnRouterSettings(patch.routerSettings);
+  assertRouterSettings(patch.routerSettings);
   return {
     ...team,
     ...withLimits(team, patch, now),

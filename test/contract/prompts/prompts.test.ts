@@ -55,7 +55,10 @@ describe('prompts over HTTP', () => {
     for (const environment of [5, '', 'a\u0000', '\ud800', 'x'.repeat(257)])
       expect(await server.manage('POST', '/prompts', { ...draft('env'), prompt_info: { environment } })).toEqual([
         400,
-        { detail: 'prompt_info.environment must be a text of 1 to 256 characters without control characters' },
+        {
+          detail:
+            'prompt_info.environment must be a text of 1 to 256 characters, without control characters and unpaired surrogates',
+        },
       ]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidInput } from '../../../src/domain/errors.ts';
-import { assertOwnRouterSettings, routerSettingsOf } from '../../../src/domain/keys/router-settings.ts';
+import { assertRouterSettings, routerSettingsOf } from '../../../src/domain/keys/router-settings.ts';
 import type { VirtualKey } from '../../../src/domain/keys/virtual-key.ts';
 import { aKey } from '../../support/chat.ts';
 
@@ -34,7 +34,7 @@ describe('router settings of a key', () => {
   it('of a wrong type are refused', () => {
     const issueOf = (settings: Settings) => {
       try {
-        assertOwnRouterSettings(settings);
+        assertRouterSettings(settings);
       } catch (error) {
         return error instanceof InvalidInput ? error.issues[0]?.path.join('.') : error;
       }
