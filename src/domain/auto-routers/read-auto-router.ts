@@ -127,7 +127,8 @@ function readTiers(config: ConfigReader): AutoRouter['tiers'] {
     if (models.length === 0 || models.length > MAX_MODELS || models.includes(null))
       map.addFault(
         tier,
-        `must be a model name, a map with model_name and litellm_params, or a list of 1 to ${MAX_MODELS} of these`,
+        `must be a model name, a map with model_name and litellm_params, or a list of 1 to ${MAX_MODELS} of these. ` +
+          'litellm_params must not set a model, a prompt, stream, an address or a credential',
       );
     else tiers.set(tier, models as readonly TierModel[]);
   }
@@ -165,8 +166,10 @@ function readKeywordRules(config: ConfigReader, tiers: AutoRouter['tiers']): rea
   const read = rules.map((rule, index): KeywordRule => {
     const members = new ConfigReader(isJsonObject(rule) ? rule : {}, [index], faults);
     members.refuseOthers(['keywords', 'tier']);
+    const faultsBefore = faults.length;
     const keywords = members.texts('keywords');
-    if (keywords.length === 0 && faults.length === 0) members.addFault('keywords', 'must have at least one keyword');
+    const hasFault = faults.length > faultsBefore;
+    if (keywords.length === 0 && !hasFault) members.addFault('keywords', 'must have at least one keyword');
     const tier = members.value('tier');
     if (!isTier(tier)) members.addFault('tier', `must be one of ${TIERS.join(', ')}`);
     else if (!tiers.has(tier)) members.addFault('tier', `is '${tier}', but the router has no model for this tier`);

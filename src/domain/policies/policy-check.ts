@@ -82,9 +82,9 @@ export function policyFaults(
   const names = new Set(policies.map(({ name }) => name));
   const inForce = policiesInForce([...others.filter(({ name }) => !names.has(name)), ...policies]);
   for (const policy of policies) {
-    const found = guardrailFaults(policy, hasGuardrail);
-    errors.push(...found.errors);
-    warnings.push(...found.warnings);
+    const ofGuardrails = guardrailFaults(policy, hasGuardrail);
+    errors.push(...ofGuardrails.errors);
+    warnings.push(...ofGuardrails.warnings);
     const { fault } = inheritanceOf(policy, inForce);
     if (fault !== null) {
       const kind = fault.isCycle ? 'circular_inheritance' : 'invalid_inheritance';

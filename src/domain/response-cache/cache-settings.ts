@@ -23,7 +23,7 @@ export const CACHEABLE_CALL_TYPES = [
 
 /**
  * Accepted values of `supported_call_types`, and the call types in spend rows that they mean. The reference uses the
- * names without `a` for synchronous calls, which have no call types of their own here.
+ * names without `a` for synchronous calls. Here they mean the same call types as the names with `a`.
  */
 const CALL_TYPE_NAMES: Readonly<Record<string, string>> = {
   completion: 'acompletion',

@@ -59,7 +59,7 @@ export async function classify(
   const isEscalating = router.escalationKeywords.length > 0 && keywordsOf(router).escalation.find(lastText).size > 0;
   if (!isEscalating || found.tier === null) return found;
   const { tier } = found;
-  const higher = TIERS.find((one) => rankOf(one) > rankOf(tier) && router.tiers.has(one));
+  const higher = TIERS.find((candidate) => rankOf(candidate) > rankOf(tier) && router.tiers.has(candidate));
   if (higher === undefined) return found;
   return { ...found, tier: higher, escalated: true, signals: [...found.signals, `escalated_from:${tier}`] };
 }

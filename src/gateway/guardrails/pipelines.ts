@@ -145,6 +145,7 @@ export async function runPipeline(
     const message = step.modify_response_message ?? refusal.message;
     if (mode === 'pre_call')
       throw new AnsweredByPipeline({ message, guardrail: refusal.guardrail, detail: refusal.detail }, context);
+    // After the call, the message replaces the first text of the answer, and the other texts become empty.
     return { kind: 'edited', texts: texts.map((_text, index) => (index === 0 ? message : '')), masked: {} };
   }
   if (!current.isEdited) return { kind: 'passed' };
