@@ -14,6 +14,8 @@ interface CompiledPolicy {
   appliesTo(model: string | null): boolean;
   /** Names of its guardrails for a model, each once. */
   guardrailsFor(model: string | null): readonly string[];
+  /** As `guardrailsFor`, with the guardrails of every condition. */
+  guardrailsForAllModels(): readonly string[];
 }
 
 /** A policy that applies to a call. */
@@ -39,8 +41,11 @@ export interface PolicyBook {
   has(name: string): boolean;
   /** The policies of a call: attached ones by priority, then the named ones; each once. Unknown names are left out. */
   match(facts: CallFacts, named: readonly NamedPolicy[]): readonly MatchedPolicy[];
-  /** The guardrails of a policy with those that it inherits; null for an unknown name. */
-  resolved(name: string, model: string | null): MatchedPolicy | null;
+  /**
+   * A policy in force with its guardrails and those that it inherits, for all models: conditions are ignored. Null for
+   * an unknown name.
+   */
+  resolved(name: string): Pick<MatchedPolicy, 'name' | 'guardrails'> | null;
 }
 
 type Condition = (model: string | null) => boolean;
@@ -50,6 +55,16 @@ function conditionOf({ condition }: Policy, matcher: ModelMatcher): Condition {
   if (models === null) return () => true;
   const checks = models.map(matcher);
   return (model) => model !== null && checks.some((matches) => matches(model));
+}
+
+/** Names of the guardrails that policies select one after another, the most general policy first. */
+function selectedBy(policies: readonly Policy[]): readonly string[] {
+  const names = new Set<string>();
+  for (const { guardrailsAdd, guardrailsRemove } of policies) {
+    for (const name of guardrailsAdd) names.add(name);
+    for (const name of guardrailsRemove) names.delete(name);
+  }
+  return [...names];
 }
 
 function compile(policy: Policy, inForce: ReadonlyMap<string, Policy>, matcher: ModelMatcher): CompiledPolicy {
@@ -63,15 +78,8 @@ function compile(policy: Policy, inForce: ReadonlyMap<string, Policy>, matcher: 
     fault: typeof chain === 'string' ? chain : null,
     pipeline: policy.pipeline,
     appliesTo: (model) => links.at(-1)?.applies(model) === true,
-    guardrailsFor(model) {
-      const names = new Set<string>();
-      for (const { policy: one, applies } of links) {
-        if (!applies(model)) continue;
-        for (const name of one.guardrailsAdd) names.add(name);
-        for (const name of one.guardrailsRemove) names.delete(name);
-      }
-      return [...names];
-    },
+    guardrailsFor: (model) => selectedBy(links.filter(({ applies }) => applies(model)).map((link) => link.policy)),
+    guardrailsForAllModels: () => selectedBy(links.map((link) => link.policy)),
   };
 }
 
@@ -121,9 +129,9 @@ export function createPolicyBook(
       }
       return [...matched.values()];
     },
-    resolved(name, model) {
+    resolved(name) {
       const policy = compiled.get(name);
-      return policy === undefined ? null : matchOf(policy, 'request', model);
+      return policy === undefined ? null : { name, guardrails: policy.guardrailsForAllModels() };
     },
   };
 }
