@@ -88,7 +88,8 @@ export function ownersOf(caller: Caller): readonly string[] {
  * Forbidden, and InvalidInput without an owner.
  */
 export function ownerOfDraft(caller: Caller, named: NamedOwner): Pick<Memory, 'userId' | 'teamId' | 'owner'> {
-  const isAdmin = caller.role === 'proxy_admin';
+  // Read-only administrators may name an owner to read from. Access rules refuse their writes.
+  const isAdmin = caller.role === 'proxy_admin' || caller.role === 'proxy_admin_viewer';
   const [user, team] = [userOf(caller), teamOf(caller)];
   // An administrator that names only a team means the team.
   const ownUser = isAdmin && nullIfBlank(named.teamId) !== null ? null : user;
