@@ -129,8 +129,8 @@ export const deletePrompt = operation({
 });
 
 /**
- * Sends a template that is not stored to the model in its front matter. Throws InvalidInput for a wrong template or one
- * without a model, and what the gateway's `call` throws.
+ * Tests a template without storing it: sends the messages of the template to the model in its front matter. Throws
+ * InvalidInput for a wrong template, and for a template without a model. Throws what the gateway's `call` throws.
  */
 export const testPrompt = operation({
   name: 'testPrompt',

@@ -25,7 +25,7 @@ export const POLICY_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'prompts.get': 'Read a version of a prompt with its template.',
   'prompts.list': 'List the latest versions of prompts.',
   'prompts.replace': 'Store the next version of an existing prompt.',
-  'prompts.test': 'Send a template that is not stored to its model. The answer is a stream.',
+  'prompts.test': 'Test a template without storing it. The answer of its model is streamed.',
   'prompts.update': 'Change a version of a prompt: the version in the id, else the latest.',
   'prompts.versions': 'List the versions of a prompt.',
 };
