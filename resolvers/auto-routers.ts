@@ -8,7 +8,7 @@ import type { AutoRouterPlatform } from './operation/model-platform.ts';
 import { operation } from './operation/operation.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** A registered router. */
+/** An auto router, as administrators see it. */
 export interface VisibleRouter {
   /** Id of its deployment. */
   readonly id: string;
@@ -42,7 +42,7 @@ const visibleRouter = (
   isFromConfig,
 });
 
-/** Lists the routers of the configuration file and of the database. */
+/** Lists the auto routers of the configuration file and of the database. */
 export const listAutoRouters = operation({
   name: 'listAutoRouters',
   access: tenantViewer,
@@ -54,12 +54,15 @@ export const listAutoRouters = operation({
       ),
 });
 
-/** Default period of `listRoutedCalls`, in ms. */
+/** Default period of `listRoutedCalls`: 30 days, in ms. */
 const DEFAULT_PERIOD_MS = 30 * 86_400_000;
-/** Maximum number of groups. */
+/** Maximum number of groups of `listRoutedCalls`. */
 const MAX_GROUPS = 1_000;
 
-/** Counts calls by router, tier, cause and model. Throws InvalidInput for a period that ends before it starts. */
+/**
+ * Counts calls by router, tier, cause and model. Without `to`, the period ends now. Without `from`, it begins 30 days
+ * before its end. Throws InvalidInput for a period that ends before it starts.
+ */
 export const listRoutedCalls = operation({
   name: 'listRoutedCalls',
   access: tenantViewer,
@@ -67,6 +70,7 @@ export const listRoutedCalls = operation({
     { platform }: Scope<AutoRouterPlatform>,
     { from, to }: { readonly from: Date | null; readonly to: Date | null },
   ): Promise<readonly RoutedCalls[]> {
+    // `toMs` is exclusive. One more millisecond includes the calls that start now.
     const toMs = to?.getTime() ?? platform.clock.now().getTime() + 1;
     const fromMs = from?.getTime() ?? toMs - DEFAULT_PERIOD_MS;
     if (fromMs > toMs) throw new InvalidInput('The period ends before it starts.');
@@ -74,7 +78,7 @@ export const listRoutedCalls = operation({
   },
 });
 
-/** Reads the state of adaptive routers. Throws NotFound: adaptive routers are not built. */
+/** Always throws NotFound, as the reference does without an adaptive router: adaptive routers are not supported. */
 export const getAdaptiveState = operation({
   name: 'getAdaptiveState',
   access: tenantViewer,
@@ -83,7 +87,7 @@ export const getAdaptiveState = operation({
   },
 });
 
-/** Lists comparisons of classifiers on recorded calls; none, because they are not built. */
+/** Always empty: comparisons of classifiers on recorded calls are not supported. */
 export const listShadowEvaluations = operation({
   name: 'listShadowEvaluations',
   access: tenantViewer,

@@ -6,7 +6,7 @@ import { CHAT_COMPLETIONS } from '../src/domain/inference/endpoint.ts';
 import type { Usd } from '../src/domain/money.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey } from './operation/access.ts';
-import { whereStoresAllow } from './operation/named-stores.ts';
+import { sendAfterStoreCheck } from './operation/named-stores.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { InferencePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -128,5 +128,5 @@ function send(scope: Scope<InferencePlatform>, draft: ChatDraft, answer: 'whole'
     typed: true,
     ...guardrailsOf({ endpoint, body }),
   };
-  return whereStoresAllow(scope, request, () => scope.platform.gateway.call(callerOf(scope), request, scope.signal));
+  return sendAfterStoreCheck(scope, request, () => scope.platform.gateway.call(callerOf(scope), request, scope.signal));
 }

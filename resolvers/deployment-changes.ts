@@ -18,7 +18,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { StoredDeploymentPlatform } from './operation/model-platform.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { registering } from './operation/router-registration.ts';
+import { writeWithinRouterLimit } from './operation/router-registration.ts';
 import { managedTeam } from './operation/team-views.ts';
 import { assertStoresModels } from './operation/stored-models.ts';
 
@@ -114,7 +114,7 @@ export const createDeployment = operation({
     // The row of the price map is found by a version of the deployment that does not have the row yet.
     const row = checkedPriceMapRow(scope, newStoredDeployment(draft, { ...identity, row: {} }));
     const made = newStoredDeployment(draft, { ...identity, row });
-    await registering(scope, made, () => platform.stores.deployments.add(made));
+    await writeWithinRouterLimit(scope, made, () => platform.stores.deployments.add(made));
     await platform.deployments.reload();
     return withPriceWarning(scope, made);
   },
@@ -160,7 +160,7 @@ async function changeDeployment(
       return patched(before);
     });
   // Only a change of the parameters can make a router of another classifier.
-  const done = await (patch.params === undefined ? write() : registering(scope, patched(stored), write));
+  const done = await (patch.params === undefined ? write() : writeWithinRouterLimit(scope, patched(stored), write));
   if (done === null) return null;
   await platform.deployments.reload();
   return withPriceWarning(scope, done.after);

@@ -2,7 +2,7 @@ import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { assertFits } from '../src/domain/upstream-objects/file-limits.ts';
 import type { GatewayCall, TokenCount } from '../src/gateway/gateway.ts';
 import { anyKey } from './operation/access.ts';
-import { whereStoresAllow } from './operation/named-stores.ts';
+import { sendAfterStoreCheck } from './operation/named-stores.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { InferencePlatform } from './operation/platform.ts';
 import { withPrompt } from './operation/prompted.ts';
@@ -19,7 +19,7 @@ export const callModel = operation({
     const { gateway, fileLimits } = scope.platform;
     for (const { filename, bodyStart, bodyEnd } of request.form?.parts ?? [])
       if (filename !== null) assertFits(bodyEnd - bodyStart, fileLimits.file);
-    return whereStoresAllow(scope, request, () =>
+    return sendAfterStoreCheck(scope, request, () =>
       gateway.call(callerOf(scope), withPrompt(scope, request), scope.signal),
     );
   },

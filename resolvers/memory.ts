@@ -16,38 +16,49 @@ import {
   unknownMemory,
   withBoundedPages,
 } from '../src/domain/memory/memory.ts';
+import type { RowPage } from '../src/domain/row-store.ts';
 import { isAnyAdmin } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { memoryReader, memoryWriter } from './operation/memory-access.ts';
 import type { MemoryPlatform } from './operation/memory-platform.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import { type FilteredPage, type FoundPage, pageOf } from './operation/row-pages.ts';
+import { type FoundPage, pageOf } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 
 type MemoryScope = Scope<MemoryPlatform>;
 
-/** An entry by its name. Administrators may name its owner. */
+/** Name of an entry, with the owner that the request names, if any. */
 export interface NamedMemory extends NamedOwner {
   readonly name: string;
 }
 
 const namesOwner = ({ userId, teamId }: NamedOwner): boolean => userId !== undefined || teamId !== undefined;
 
-/** The entry of a name: of the named owner, else of the caller's user, else of its team. Null without one. */
-async function findOwn(scope: MemoryScope, { name, ...named }: NamedMemory): Promise<Memory | null> {
+/**
+ * The entry with this name of the owner that the request names. Without such an owner: the entry of the caller's user,
+ * else of the caller's team. Null when there is no such entry. Throws Forbidden when a caller that is no administrator
+ * names another owner, and InvalidInput when neither a user nor a team can own the entry.
+ */
+async function findByOwner(scope: MemoryScope, { name, ...named }: NamedMemory): Promise<Memory | null> {
   const caller = callerOf(scope);
   const owners = namesOwner(named) ? [ownerOfDraft(caller, named).owner] : ownersOf(caller);
-  const own = owners.length === 0 ? [] : await scope.platform.stores.memory.all({ ...ALL_MEMORY, owners, name });
-  return owners.flatMap((owner) => own.filter((one) => one.owner === owner)).at(0) ?? null;
+  if (owners.length === 0) return null;
+  const entries = await scope.platform.stores.memory.all({ ...ALL_MEMORY, owners, name });
+  const byOwner = new Map(entries.map((entry) => [entry.owner, entry]));
+  for (const owner of owners) {
+    const entry = byOwner.get(owner);
+    if (entry !== undefined) return entry;
+  }
+  return null;
 }
 
 /**
- * As `findOwn`. Administrators also find the entry of another owner where only one has the name. Throws Forbidden for
- * the memory of another, and Conflict where several owners have the name.
+ * As `findByOwner`. An administrator that names no owner also finds an entry of any other owner. Throws Conflict when
+ * several other owners have an entry with the name.
  */
-async function findNamed(scope: MemoryScope, { name, ...named }: NamedMemory): Promise<Memory | null> {
+async function findForAnyOwner(scope: MemoryScope, { name, ...named }: NamedMemory): Promise<Memory | null> {
   const { memory } = scope.platform.stores;
-  const found = await findOwn(scope, { name, ...named });
+  const found = await findByOwner(scope, { name, ...named });
   if (found !== null || namesOwner(named) || !isAnyAdmin(callerOf(scope))) return found;
   const page = { sort: 'created_at', descending: false, limit: 2, from: 0 } as const;
   const [first, second] = await memory.list({ ...page, filter: { ...ALL_MEMORY, name } });
@@ -56,7 +67,11 @@ async function findNamed(scope: MemoryScope, { name, ...named }: NamedMemory): P
   return first ?? null;
 }
 
-/** Stores a new entry. Throws Conflict when its owner has the name, Forbidden, and InvalidInput. */
+/**
+ * Stores a new entry. Throws Conflict when the owner already has an entry with the name. Throws Forbidden when a caller
+ * that is no administrator names another owner. Throws InvalidInput for wrong texts, without an owner, and for more
+ * than `MAX_ENTRIES` entries of one owner.
+ */
 export const createMemory = operation({
   name: 'createMemory',
   access: memoryWriter,
@@ -74,18 +89,18 @@ async function addMemory(scope: MemoryScope, draft: MemoryDraft): Promise<Memory
   return entry;
 }
 
-/** One entry by its name. Throws NotFound and Conflict. */
+/** Reads an entry by its name. Throws NotFound, and what `findForAnyOwner` throws. */
 export const getMemory = operation({
   name: 'getMemory',
   access: memoryReader,
   async run(scope: MemoryScope, named: NamedMemory): Promise<Memory> {
-    const found = await findNamed(scope, named);
+    const found = await findForAnyOwner(scope, named);
     if (found === null) throw unknownMemory(named.name);
     return found;
   },
 });
 
-/** Entries by their ids that the caller may use, in no particular order. */
+/** Reads entries by their ids, in no particular order. Leaves out entries that the caller may not read. */
 export const getMemories = operation({
   name: 'getMemories',
   access: memoryReader,
@@ -97,7 +112,10 @@ export const getMemories = operation({
   },
 });
 
-/** Changes an entry, or stores a new one. Throws what `createMemory` throws, also for a new entry without a value. */
+/**
+ * Changes the entry of an owner, or stores a new entry where the owner has none with the name. Throws what
+ * `createMemory` throws, and InvalidInput for a new entry without a value.
+ */
 export const putMemory = operation({
   name: 'putMemory',
   access: memoryWriter,
@@ -105,7 +123,7 @@ export const putMemory = operation({
     const by = authored(scope);
     const { memory } = scope.platform.stores;
     for (let attempt = 0; ; attempt += 1) {
-      const found = await findOwn(scope, named);
+      const found = await findByOwner(scope, named);
       const changed = found === null ? null : await memory.change(found.id, (row) => patchedMemory(row, patch, by));
       if (changed !== null) return changed.after;
       const { value, metadata = null } = patch;
@@ -113,26 +131,29 @@ export const putMemory = operation({
       try {
         return await addMemory(scope, { ...named, value, metadata });
       } catch (failure) {
-        // A concurrent request has added the entry.
+        // A concurrent request has added the entry. The second attempt changes it.
         if (!(failure instanceof Conflict) || attempt > 0) throw failure;
       }
     }
   },
 });
 
-/** Removes an entry. Throws NotFound and Conflict. */
+/** Removes an entry. Throws NotFound, and what `findForAnyOwner` throws. */
 export const deleteMemory = operation({
   name: 'deleteMemory',
   access: memoryWriter,
   async run(scope: MemoryScope, named: NamedMemory): Promise<Memory> {
-    const found = await findNamed(scope, named);
+    const found = await findForAnyOwner(scope, named);
     const [removed] = found === null ? [] : await scope.platform.stores.memory.remove([found.id]);
     if (removed === undefined) throw unknownMemory(named.name);
     return removed;
   },
 });
 
-/** A page of the entries that the caller may use. Administrators see all. Throws InvalidInput for too long values. */
+/**
+ * A page of the entries that the caller may read. Administrators see all entries. Throws InvalidInput when the values
+ * of a page that skips rows have too many characters in total.
+ */
 export const listMemory = operation({
   name: 'listMemory',
   access: memoryReader,
@@ -147,7 +168,5 @@ export const listMemory = operation({
   },
 });
 
-/** Order, size and start of a page: a number of rows to skip, or a place. */
-type MemoryPage = Omit<FilteredPage<MemoryFilter, MemorySort>['page'], 'from'> & {
-  readonly from: Parameters<MemoryPlatform['stores']['memory']['list']>[0]['from'];
-};
+/** Order, size and start of a page. */
+type MemoryPage = Omit<RowPage<MemoryFilter, MemorySort>, 'filter'>;

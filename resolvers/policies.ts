@@ -31,17 +31,18 @@ function policyOf({ platform }: PolicyScope, id: string): Policy {
   return policy;
 }
 
+/** Versions of a policy, the newest first. */
 const versionsOf = ({ platform }: PolicyScope, name: string): readonly Policy[] =>
   platform.policies
     .list()
     .filter((one) => one.name === name)
     .toSorted((one, other) => other.version - one.version);
 
-const shown = ({ platform }: PolicyScope, versions: readonly Policy[]): readonly ShownPolicy[] =>
+const shownVersions = ({ platform }: PolicyScope, versions: readonly Policy[]): readonly ShownPolicy[] =>
   shownAmong(platform.policies.list(), versions);
 
-const shownOne = (scope: PolicyScope, policy: Policy): ShownPolicy =>
-  shown(scope, [policy])[0] ?? { ...policy, isLatest: true };
+const shownVersion = (scope: PolicyScope, policy: Policy): ShownPolicy =>
+  shownVersions(scope, [policy])[0] ?? { ...policy, isLatest: true };
 
 /** Throws Conflict for a policy of the configuration file. */
 function assertNotOfFile({ id, isFromConfig }: Policy): void {
@@ -54,28 +55,28 @@ export const listPolicies = operation({
   name: 'listPolicies',
   access: policyViewer,
   run: (scope: PolicyScope, { status }: { readonly status: VersionStatus | null }): readonly ShownPolicy[] =>
-    shown(
+    shownVersions(
       scope,
       scope.platform.policies.list().filter((one) => status === null || one.status === status),
     ),
 });
 
-/** One version by its id. Throws NotFound. */
+/** Reads one version by its id. Throws NotFound. */
 export const getPolicy = operation({
   name: 'getPolicy',
   access: policyViewer,
-  run: (scope: PolicyScope, { id }: { readonly id: string }): ShownPolicy => shownOne(scope, policyOf(scope, id)),
+  run: (scope: PolicyScope, { id }: { readonly id: string }): ShownPolicy => shownVersion(scope, policyOf(scope, id)),
 });
 
-/** The version of a policy that is in force, with its guardrails. Throws NotFound. */
+/** Reads the version of a policy that is in force, with its guardrails. Throws NotFound when none is in force. */
 export const getPolicyByName = operation({
   name: 'getPolicyByName',
   access: policyViewer,
   run(scope: PolicyScope, { name }: { readonly name: string }) {
     const policy = inForceAmong(versionsOf(scope, name));
-    const resolved = scope.platform.policies.book().resolved(name, null);
+    const resolved = scope.platform.policies.book().resolved(name);
     if (policy === undefined || resolved === null) throw unknownPolicyName(name);
-    return { policy: shownOne(scope, policy), guardrails: resolved.guardrails };
+    return { policy: shownVersion(scope, policy), guardrails: resolved.guardrails };
   },
 });
 
@@ -84,21 +85,24 @@ export const listPolicyVersions = operation({
   name: 'listPolicyVersions',
   access: policyViewer,
   run: (scope: PolicyScope, { name }: { readonly name: string }): readonly ShownPolicy[] =>
-    shown(scope, versionsOf(scope, name)),
+    shownVersions(scope, versionsOf(scope, name)),
 });
 
-/** Creates a policy, in force. Throws Conflict when its name is taken, and InvalidInput. */
+/**
+ * Creates a policy. Its first version is in force immediately. Throws Conflict when the name is taken, and
+ * InvalidInput.
+ */
 export const createPolicy = operation({
   name: 'createPolicy',
   access: policyAdmin,
   async run(scope: PolicyScope, draft: PolicyDraft): Promise<ShownPolicy> {
     const { policies, ids } = scope.platform;
     assertGuardrailsExist(scope.platform, draft);
-    return shownOne(scope, await policies.add({ ...draft, id: ids.uuid() }, authored(scope)));
+    return shownVersion(scope, await policies.add({ ...draft, id: ids.uuid() }, authored(scope)));
   },
 });
 
-/** Copies a version, or the one in force, as a new draft. Throws NotFound and Conflict. */
+/** Copies a version as a new draft. Without `sourceId`, copies the version in force. Throws NotFound and Conflict. */
 export const createPolicyVersion = operation({
   name: 'createPolicyVersion',
   access: policyAdmin,
@@ -114,11 +118,11 @@ export const createPolicyVersion = operation({
         : unknownPolicyId(sourceId);
     assertNotOfFile(source);
     const { policies, ids } = scope.platform;
-    return shownOne(scope, await policies.addVersion(source, ids.uuid(), authored(scope)));
+    return shownVersion(scope, await policies.addVersion(source, ids.uuid(), authored(scope)));
   },
 });
 
-/** Changes a draft. Throws NotFound, Conflict for another status, and InvalidInput. */
+/** Changes a draft. Throws NotFound, Conflict for a version that is no draft, and InvalidInput. */
 export const updatePolicy = operation({
   name: 'updatePolicy',
   access: policyAdmin,
@@ -131,13 +135,14 @@ export const updatePolicy = operation({
     assertGuardrailsExist(scope.platform, { ...before, ...patch });
     const changed = await scope.platform.policies.change(id, patch, authored(scope));
     if (changed === null) throw unknownPolicyId(id);
-    return shownOne(scope, changed);
+    return shownVersion(scope, changed);
   },
 });
 
 /**
- * Publishes a draft, or changes whether a version is in force. A version that comes in force replaces the one before.
- * Throws NotFound, Conflict and InvalidInput.
+ * Publishes a draft, or changes whether a published version is in force. A version that comes into force replaces the
+ * version that was in force. Throws NotFound, Conflict for a policy of the configuration file, and InvalidInput for a
+ * status that cannot follow.
  */
 export const setPolicyStatus = operation({
   name: 'setPolicyStatus',
@@ -151,11 +156,11 @@ export const setPolicyStatus = operation({
     if (status === 'production') assertGuardrailsExist(scope.platform, before);
     const changed = await scope.platform.policies.setStatus(id, status, authored(scope));
     if (changed === null) throw unknownPolicyId(id);
-    return shownOne(scope, changed);
+    return shownVersion(scope, changed);
   },
 });
 
-/** Deletes one version. No other version comes in force in its place. Throws NotFound and Conflict. */
+/** Deletes one version. No other version comes into force instead. Throws NotFound and Conflict. */
 export const deletePolicy = operation({
   name: 'deletePolicy',
   access: policyAdmin,
@@ -163,7 +168,7 @@ export const deletePolicy = operation({
     assertNotOfFile(policyOf(scope, id));
     const [removed] = await scope.platform.policies.remove([id]);
     if (removed === undefined) throw unknownPolicyId(id);
-    return shownOne(scope, removed);
+    return shownVersion(scope, removed);
   },
 });
 
@@ -176,11 +181,11 @@ export const deletePolicyVersions = operation({
     for (const one of versions) assertNotOfFile(one);
     const removed = await scope.platform.policies.remove(versions.map(({ id }) => id));
     if (removed.length === 0) throw unknownPolicyName(name);
-    return shown(scope, removed);
+    return shownVersions(scope, removed);
   },
 });
 
-/** The policies that apply to a call with these facts, without a call. */
+/** Lists the policies that attachments apply to a call with these facts. No call is made. */
 export const listMatchingPolicies = operation({
   name: 'listMatchingPolicies',
   access: policyViewer,
@@ -188,18 +193,21 @@ export const listMatchingPolicies = operation({
     platform.policies.book().match(facts, []),
 });
 
-/** The guardrails of a version, with those that it inherits. Throws NotFound, and InvalidInput for a missing parent. */
+/**
+ * Lists the guardrails of a version, with those that it inherits, for all models. Throws NotFound, and InvalidInput for
+ * a missing parent.
+ */
 export const getPolicyGuardrails = operation({
   name: 'getPolicyGuardrails',
   access: policyViewer,
   run(scope: PolicyScope, { id }: { readonly id: string }) {
     const policy = policyOf(scope, id);
-    const resolved = scope.platform.policies.bookWith(policy).resolved(policy.name, null);
+    const resolved = scope.platform.policies.bookWith(policy).resolved(policy.name);
     return { policy, guardrails: resolved?.guardrails ?? [] };
   },
 });
 
-/** Checks entries as the configuration file has them. Nothing is stored. */
+/** Checks policies in the format of the configuration file, by name. Nothing is stored. */
 export const checkPolicies = operation({
   name: 'checkPolicies',
   access: policyViewer,
@@ -221,7 +229,10 @@ export const checkPolicies = operation({
   },
 });
 
-/** Runs of the guardrails of the policies in force, in a period. Runs of the last seconds may be missing. */
+/**
+ * Counts the runs of the guardrails of the policies in force, in a period of days. The runs of the last seconds may be
+ * missing. The period is that of `activityPeriodOf`.
+ */
 export const getPolicyUse = operation({
   name: 'getPolicyUse',
   access: policyViewer,
@@ -233,9 +244,9 @@ export const getPolicyUse = operation({
     const all = await platform.stores.guardrailUse.days({ ...period, guardrailId: null });
     const book = platform.policies.book();
     const names = [...new Set(platform.policies.list().map(({ name }) => name))];
-    const used = names.flatMap((name) => book.resolved(name, null) ?? []);
-    const guardrails = new Set(used.flatMap((one) => one.guardrails));
-    return { rows: useByPolicy(used, all), days: useByDay(all.filter(({ name }) => guardrails.has(name))) };
+    const inForce = names.flatMap((name) => book.resolved(name) ?? []);
+    const selected = new Set(inForce.flatMap(({ guardrails }) => guardrails));
+    return { rows: useByPolicy(inForce, all), days: useByDay(all.filter(({ name }) => selected.has(name))) };
   },
 });
 

@@ -14,7 +14,7 @@ function attachmentOf({ platform }: AttachmentScope, id: string): PolicyAttachme
   return attachment;
 }
 
-/** Lists where policies apply, the configuration file first. */
+/** Lists the attachments of policies, those of the configuration file first. */
 export const listPolicyAttachments = operation({
   name: 'listPolicyAttachments',
   access: policyViewer,
@@ -22,14 +22,17 @@ export const listPolicyAttachments = operation({
     platform.policies.attachments(),
 });
 
-/** One attachment by its id. Throws NotFound. */
+/** Reads one attachment by its id. Throws NotFound. */
 export const getPolicyAttachment = operation({
   name: 'getPolicyAttachment',
   access: policyViewer,
   run: (scope: AttachmentScope, { id }: { readonly id: string }): PolicyAttachment => attachmentOf(scope, id),
 });
 
-/** Applies a policy to calls. Throws NotFound for a policy that is not in force, and InvalidInput. */
+/**
+ * Stores an attachment, which applies a policy to calls. Throws NotFound for a policy that is not in force, and
+ * InvalidInput.
+ */
 export const createPolicyAttachment = operation({
   name: 'createPolicyAttachment',
   access: policyAdmin,
@@ -42,7 +45,7 @@ export const createPolicyAttachment = operation({
   },
 });
 
-/** Removes an attachment. Throws NotFound, and Conflict for one of the configuration file. */
+/** Removes an attachment. Throws NotFound, and Conflict for an attachment of the configuration file. */
 export const deletePolicyAttachment = operation({
   name: 'deletePolicyAttachment',
   access: policyAdmin,

@@ -24,7 +24,10 @@ import type { Scope } from './operation/scope.ts';
 
 type PromptScope = Scope<PromptPlatform>;
 
-/** Lists the latest version of each prompt: for administrators all, for other keys those that they list. */
+/**
+ * Lists the latest versions of the prompts that the caller may see. A list `prompts` in the metadata of the key limits
+ * them. Without the list, administrators see all prompts, and other callers none.
+ */
 export const listPrompts = operation({
   name: 'listPrompts',
   access: promptLister,
@@ -45,7 +48,10 @@ export interface ShownPrompt {
   readonly environments: readonly string[];
 }
 
-/** A version of a prompt: the named one (`greeting.v2`), else the latest. Throws InvalidInput for an unknown id. */
+/**
+ * Reads a version of a prompt: `greeting.v2` names version 2, `greeting` the latest version. Throws InvalidInput for an
+ * unknown id.
+ */
 export const getPrompt = operation({
   name: 'getPrompt',
   access: promptViewer,
@@ -70,7 +76,7 @@ export const listPromptVersions = operation({
   },
 });
 
-/** Stores the next version of a prompt, which may be its first. Throws Conflict and InvalidInput. */
+/** Stores the next version of a new or existing prompt. Throws Conflict for a prompt of the file, and InvalidInput. */
 export const createPrompt = operation({
   name: 'createPrompt',
   access: promptAdmin,
@@ -90,7 +96,10 @@ export const replacePrompt = operation({
   },
 });
 
-/** Changes a version in place: the named one, else the latest. Throws NotFound, Conflict and InvalidInput. */
+/**
+ * Changes a version in place: `greeting.v2` names version 2, `greeting` the latest version. Throws NotFound, Conflict
+ * for a prompt of the configuration file, and InvalidInput.
+ */
 export const updatePrompt = operation({
   name: 'updatePrompt',
   access: promptAdmin,
@@ -107,7 +116,7 @@ export const updatePrompt = operation({
   },
 });
 
-/** Deletes all versions of a prompt. Returns the latest. Throws NotFound and Conflict. */
+/** Deletes all versions of a prompt. Returns the latest version. Throws NotFound and Conflict. */
 export const deletePrompt = operation({
   name: 'deletePrompt',
   access: promptAdmin,
@@ -119,7 +128,10 @@ export const deletePrompt = operation({
   },
 });
 
-/** Calls the model of a template without storing it. Throws InvalidInput, and what the gateway throws. */
+/**
+ * Tests a template without storing it: sends the messages of the template to the model in its front matter. Throws
+ * InvalidInput for a wrong template, and for a template without a model. Throws what the gateway's `call` throws.
+ */
 export const testPrompt = operation({
   name: 'testPrompt',
   access: anyKey,

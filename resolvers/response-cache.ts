@@ -6,20 +6,20 @@ import type { ResponseCachePlatform } from './operation/health-platform.ts';
 import { operation } from './operation/operation.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Reads settings and counts of the cache of answers. Its settings are null while it is off. */
+/** Reads settings and counts of the cache of answers. The settings are null while the cache is off. */
 export const getResponseCache = operation({
   name: 'getResponseCache',
   access: tenantViewer,
   run: ({ platform }: Scope<ResponseCachePlatform>, _input: undefined): CacheStatus => platform.responseCache.status(),
 });
 
-/** A cache that answered a test, and its settings. */
+/** Type of a cache that passed the test, and the state of the cache. */
 export interface TestedCache {
   readonly type: CacheType;
   readonly status: CacheStatus;
 }
 
-/** Stores, reads and removes a test entry. Throws Unavailable without a cache, and when it does not answer. */
+/** Stores, reads and removes a test entry. Throws Unavailable while the cache is off, and when it does not answer. */
 export const checkCache = operation({
   name: 'checkCache',
   access: tenantViewer,
@@ -29,7 +29,10 @@ export const checkCache = operation({
   },
 });
 
-/** Reads facts of the Redis server of the cache. Throws Unavailable for a cache elsewhere, and as `checkCache`. */
+/**
+ * Reads facts of the Redis server of the cache. Throws Unavailable as `checkCache`, and for a cache that is not in
+ * Redis.
+ */
 export const getCacheServer = operation({
   name: 'getCacheServer',
   access: tenantViewer,
@@ -38,8 +41,8 @@ export const getCacheServer = operation({
 });
 
 /**
- * Removes answers by their keys, or all answers where `keys` is null. Returns their number. Other data of the server
- * stays. Throws Unavailable as `checkCache`.
+ * Removes the answers with these keys, or all answers when `keys` is null. Returns the number of removed answers. Other
+ * data of the Redis server stays. Throws Unavailable as `checkCache`.
  */
 export const clearCache = operation({
   name: 'clearCache',

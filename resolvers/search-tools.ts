@@ -17,14 +17,14 @@ import type { SearchPlatform } from './operation/search-platform.ts';
 
 type SearchScope = Scope<SearchPlatform>;
 
-/** Lists the search tools: those of the configuration file, then the stored ones. */
+/** Lists the search tools: those of the configuration file, then the stored tools. */
 export const listSearchTools = operation({
   name: 'listSearchTools',
   access: searchToolViewer,
   run: (scope: SearchScope, _input: undefined): readonly SearchTool[] => scope.platform.searchTools.list(),
 });
 
-/** One search tool by its id. Throws NotFound. */
+/** Reads one search tool by its id. Throws NotFound. */
 export const getSearchTool = operation({
   name: 'getSearchTool',
   access: searchToolViewer,
@@ -35,7 +35,7 @@ export const getSearchTool = operation({
   },
 });
 
-/** Stores a search tool. Throws Conflict when its name is taken, and InvalidInput. */
+/** Stores a search tool. Throws Conflict when the name is taken, and InvalidInput. */
 export const createSearchTool = operation({
   name: 'createSearchTool',
   access: searchToolAdmin,
@@ -43,7 +43,10 @@ export const createSearchTool = operation({
     scope.platform.searchTools.add({ ...draft, id: scope.platform.ids.uuid() }, authored(scope)),
 });
 
-/** Changes a stored search tool. Throws NotFound, Conflict also for a tool of the file, and InvalidInput. */
+/**
+ * Changes a stored search tool. Throws NotFound, InvalidInput, and Conflict for a tool of the configuration file, a
+ * taken name, or redacted secrets whose stored values cannot be decrypted.
+ */
 export const updateSearchTool = operation({
   name: 'updateSearchTool',
   access: searchToolAdmin,
@@ -57,7 +60,7 @@ export const updateSearchTool = operation({
   },
 });
 
-/** Removes a stored search tool. Throws NotFound, and Conflict for a tool of the file. */
+/** Removes a stored search tool. Throws NotFound, and Conflict for a tool of the configuration file. */
 export const deleteSearchTool = operation({
   name: 'deleteSearchTool',
   access: searchToolAdmin,
@@ -68,21 +71,24 @@ export const deleteSearchTool = operation({
   },
 });
 
-/** Providers of searches that are served. */
+/** Lists the supported providers of searches. */
 export const listSearchProviders = operation({
   name: 'listSearchProviders',
   access: searchToolViewer,
   run: ({ platform }: SearchScope, _input: undefined): readonly SearchVendor[] => platform.searchVendors.all,
 });
 
-/** Result of a test of the account of a tool. */
+/** Result of a test: the number of results, or the message and the error class of the failure. */
 export type SearchTest =
   | { readonly query: string; readonly results: number }
   | { readonly failure: string; readonly kind: string };
 
 const TEST_QUERY = 'test';
 
-/** Sends a search with the params of a tool that is not stored. A failure is a result. */
+/**
+ * Sends a test search with the params of a tool, which need not be stored. Returns a failure of the search instead of
+ * throwing it. The search is charged and recorded.
+ */
 export const testSearchTool = operation({
   name: 'testSearchTool',
   access: searchToolAdmin,

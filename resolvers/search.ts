@@ -10,12 +10,12 @@ import type { SearchPlatform } from './operation/search-platform.ts';
 
 type SearchScope = Scope<SearchPlatform>;
 
-/** A search, and the facts of its request. */
+/** A search as the request sent it, and facts of the request. */
 export interface SearchCall extends SentSearch {
   readonly facts: SearchFacts;
 }
 
-/** Tools with a name that the caller may use. Throws NotFound and Forbidden. */
+/** Tools with this name that the caller may use, in the order of the attempts. Throws NotFound and Forbidden. */
 function toolsOf(scope: SearchScope, name: string): readonly SearchTool[] {
   const tools = scope.platform.searchTools.named(name);
   if (tools.length === 0) throw new NotFound('search tool', name, `Search tool '${name}' not found`);
@@ -24,21 +24,25 @@ function toolsOf(scope: SearchScope, name: string): readonly SearchTool[] {
   return allowed;
 }
 
+const UNAUTHORIZED = 401;
 const TOO_MANY_REQUESTS = 429;
 const FIRST_SERVER_ERROR = 500;
 
-/** Whether another tool may succeed: after a limit or an error of the provider, and without an answer or an account. */
+/**
+ * Whether the next tool is tried. It is tried when this tool has no account, or its provider did not answer. It is also
+ * tried when the provider refused the key, or answered with a rate limit or a server error.
+ */
 function mayFallBack(failure: unknown): boolean {
   if (failure instanceof Unavailable) return true;
   if (!(failure instanceof UpstreamFailed)) return false;
   const { upstreamStatus: status } = failure;
-  return status === null || status === TOO_MANY_REQUESTS || status >= FIRST_SERVER_ERROR || status === 401;
+  return status === null || status === UNAUTHORIZED || status === TOO_MANY_REQUESTS || status >= FIRST_SERVER_ERROR;
 }
 
 /**
- * Searches the web with the tools of a name. Each call begins with the next tool; after a failure of the provider the
- * others are tried. Throws InvalidInput, NotFound, Forbidden, Unavailable for a tool without an account,
- * UpstreamFailed, and what the gateway's `forward` throws.
+ * Searches the web with the tools of a name. The tools take turns as the first tool of a call. The other tools are
+ * tried one after another while `mayFallBack` allows it. Throws InvalidInput, NotFound and Forbidden, and what
+ * `searchWith` throws with the last tool.
  */
 export const searchWeb = operation({
   name: 'searchWeb',
@@ -49,19 +53,19 @@ export const searchWeb = operation({
     const tools = toolsOf(scope, name);
     for (const [index, tool] of tools.entries()) {
       try {
-        // A further attempt is a call of its own in the records.
-        const own = index === 0 ? facts : { ...facts, callId: null };
-        return await searchWith(scope, tool, { search, facts: own });
+        // Each attempt is one recorded call. The call id of the request is that of the first attempt.
+        const attemptFacts = index === 0 ? facts : { ...facts, callId: null };
+        return await searchWith(scope, tool, { search, facts: attemptFacts });
       } catch (failure) {
         scope.signal.throwIfAborted();
         if (index === tools.length - 1 || !mayFallBack(failure)) throw failure;
       }
     }
-    throw new TypeError('A name has no search tool.');
+    throw new TypeError('toolsOf returned no search tool.');
   },
 });
 
-/** Search tools that the caller may use, one for each name. */
+/** Lists the search tools that the caller may use, one tool for each name. */
 export const listUsableSearchTools = operation({
   name: 'listUsableSearchTools',
   access: searcher,

@@ -31,25 +31,26 @@ import { listObjects, shownCall, type ShownPage, storeObject, storeState } from 
 
 type VideoScope = Scope<ObjectPlatform>;
 
-/** Members of a request, and its body to send on. */
+/** A request for a new video. */
 export interface VideoDraft extends CallFacts {
   readonly fields: JsonObject;
-  /** The body with a model in place of that of the request. */
+  /** The body for the upstream, with this model instead of the requested model. */
   readonly bodyFor: (upstreamModel: string) => PassBody;
-  /** Null where the request does not name one. */
+  /** Null when the request names no model. */
   readonly model: string | null;
+  /** Null when the request names no provider. */
   readonly provider: string | null;
 }
 
-/** A new version of a video. */
+/** A request for a new version of the video with the id `id`. */
 export interface RemixDraft extends NamedObject {
   readonly fields: JsonObject;
   readonly body: PassBody;
 }
 
-/** Model of a request that names none, as at OpenAI. */
+/** Model where the request names none, as at OpenAI. */
 const DEFAULT_MODEL = 'sora-2';
-/** Length of a video where a request names none, in seconds, as at OpenAI. */
+/** Length of a video in seconds, where the request names none, as at OpenAI. */
 const DEFAULT_SECONDS = 4;
 
 /** The prompt of a request. Throws InvalidInput without one. */
@@ -63,14 +64,17 @@ function promptOf({ prompt }: JsonObject): string {
   throw new InvalidInput(message, [{ path: ['body', 'prompt'], rule, message }]);
 }
 
+/** Path of a video below the path of videos at the upstream. */
 const tailOf = ({ upstreamId }: Pick<UpstreamObject, 'upstreamId'>, end = ''): string =>
   `/${encodeURIComponent(upstreamId)}${end}`;
 
+/** Member with the image or video that a new video is based on. */
 const REFERENCE = 'input_reference';
 
 /**
- * The body with the id that the upstream has for a referenced file. Throws NotFound for a file that the caller may not
- * use, or at another upstream: all callers share the account. Throws InvalidInput for a file id in a form.
+ * Replaces the id of a referenced file by the id that the upstream has for the file. Throws NotFound for a file that
+ * the caller may not use, and for a file at another upstream. Without these checks a caller could use the files of
+ * others, because all callers share the upstream account. Throws InvalidInput for a file id in a form.
  */
 async function withUpstreamFile(
   scope: VideoScope,
@@ -83,7 +87,8 @@ async function withUpstreamFile(
     throw new InvalidInput(message, [{ path: ['body', REFERENCE], rule: 'type', message }]);
   }
   if (body.kind !== 'json' || reference === undefined) return body;
-  // Also a reference without an id is replaced: the body may have the member twice.
+  // A reference without a file id is replaced, too. The body may have a second, unchecked `input_reference`, which the
+  // replacement removes.
   const sent = isJsonObject(reference) ? { ...reference } : reference;
   if (isJsonObject(sent) && typeof sent['file_id'] === 'string') {
     const file = await getObject(scope, 'file', sent['file_id']);
@@ -93,7 +98,7 @@ async function withUpstreamFile(
   return { ...body, set: { ...body.set, [REFERENCE]: JSON.stringify(sent) } };
 }
 
-/** Starts a job, and stores its owner. When that fails, the job is deleted at its upstream. */
+/** Starts a job and stores a row with its owner. When the row cannot be stored, the job is deleted at the upstream. */
 async function startVideo(
   scope: VideoScope,
   {
@@ -128,8 +133,8 @@ async function startVideo(
 }
 
 /**
- * Starts a video at the upstream of its model. It is charged once, by the seconds of the answer. Throws InvalidInput,
- * what the gateway's `placeFor` throws, and what `passForObject` throws.
+ * Starts a video at the upstream of its model. The start is charged, by the seconds in the answer, else by those of the
+ * request. Throws InvalidInput, what the gateway's `placeFor` throws, and what `passForObject` throws.
  */
 export const createVideo = operation({
   name: 'createVideo',
@@ -144,7 +149,7 @@ export const createVideo = operation({
   },
 });
 
-/** Starts a new version of a video of the caller. Throws NotFound, and what `createVideo` throws. */
+/** Starts a new version of a video at the deployment of that video. Throws NotFound, and what `createVideo` throws. */
 export const remixVideo = operation({
   name: 'remixVideo',
   access: objectWriter,
@@ -152,7 +157,7 @@ export const remixVideo = operation({
     const prompt = promptOf(fields);
     const source = await getObject(scope, 'video', id);
     const place = placeOf(scope, source);
-    // Checks the right to the model. The source is at its own deployment.
+    // Only checks the right to the model. The returned place is not used, because the source is stored at `place`.
     scope.platform.gateway.placeFor(callerOf(scope), { kind: 'video', model: place.model, provider: null });
     const { seconds, size } = source.shown ?? {};
     const request = {
@@ -180,10 +185,10 @@ export const getVideo = operation({
   },
 });
 
-/** What a request reads of a video: its frames, or a picture of them. */
+/** Values of the parameter `variant`: the video, one image of it, or an image with many of its frames. */
 const VARIANTS: ReadonlySet<string> = new Set(['video', 'thumbnail', 'spritesheet']);
 
-/** The content of a video, to be forwarded. Throws NotFound, InvalidInput, and what `pass` throws. */
+/** Reads the content of a video as a stream. Throws NotFound, InvalidInput, and what `pass` throws. */
 export const readVideo = operation({
   name: 'readVideo',
   access: objectReader,
@@ -201,7 +206,7 @@ export const readVideo = operation({
   },
 });
 
-/** Deletes a video at its upstream and here. Throws NotFound, and what `passForObject` throws. */
+/** Deletes a video at its upstream, then its row. Throws NotFound, and what `passForObject` throws. */
 export const deleteVideo = operation({
   name: 'deleteVideo',
   access: objectWriter,
@@ -214,14 +219,14 @@ export const deleteVideo = operation({
       await removeRow();
       return await shownCall(scope, object, { call, shown: read.shown });
     } catch (failure) {
-      // The video was already deleted, or has expired, at the upstream.
+      // The upstream no longer has the video: it was deleted there, or has expired. The caller gets the failure.
       if (failure instanceof UpstreamFailed && failure.upstreamStatus === 404) await removeRow();
       throw failure;
     }
   },
 });
 
-/** A page of the videos that the caller may see. */
+/** Lists a page of the videos that the caller may see. */
 export const listVideos = operation({
   name: 'listVideos',
   access: objectReader,

@@ -3,7 +3,7 @@ import { FUSE_HARNESSES, FUSE_MODELS, FUSE_PRESETS_VERSION } from '../src/domain
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 
-/** Facts about auto routers. Routers themselves are models: see `deployments.ts`. */
+/** Presets and states of auto routers. The routers themselves are created and listed as models, in `deployments.ts`. */
 export const autoRouterRoutes: readonly RouteRow[] = [
   {
     method: 'GET',

@@ -3,7 +3,7 @@ import { SUCCESS } from './errors.ts';
 import { dashboardPage } from './helpers/pages/dashboard.ts';
 import type { HttpAnswer, RouteRow } from './helpers/http/route.ts';
 
-/** A file for browsers in its three encodings. */
+/** A file for browsers: not compressed, and in two compressed encodings. */
 export interface DashboardFile {
   readonly contentType: string;
   /** Quoted hash of the content. */
@@ -21,7 +21,10 @@ export interface DashboardFiles {
 
 const ROW = { method: 'GET', surface: 'management', credential: 'none', bodyLimit: 0 } as const;
 
-/** The page of the dashboard and its files. They contain no data: the page reads the graph with its visitor's key. */
+/**
+ * The page of the dashboard and its files. Neither contains data: the script reads the graph with the credential of the
+ * visitor.
+ */
 export function dashboardRoutes(files: () => Promise<DashboardFiles>): readonly RouteRow[] {
   return [
     { ...ROW, name: 'dashboard.page', paths: ['/ui'], statuses: [200], handle: dashboardPage },
@@ -42,7 +45,7 @@ export function dashboardRoutes(files: () => Promise<DashboardFiles>): readonly 
   ];
 }
 
-/** The file in the best encoding that the browser accepts; 304 if the browser has this content. */
+/** Sends the file in the smallest encoding that the browser accepts, or 304 if the browser has this content. */
 function answerWith(
   { contentType, etag, plain, gzip, brotli }: DashboardFile,
   { 'accept-encoding': accepted = '', 'if-none-match': known = '' }: IncomingHttpHeaders,

@@ -6,7 +6,7 @@ import { type HttpRequest, json, route, type RouteRow } from './helpers/http/rou
 import { MANAGEMENT_CHANGE, MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 import { described } from './helpers/http/schema.ts';
 
-/** Any JSON value; null when absent. */
+/** Reads any JSON value; null when absent. */
 const anyValue: FieldReader<unknown> = described({}, (input) => ({ value: input ?? null }));
 
 const readNew = members({
@@ -33,7 +33,7 @@ const readPage = query({
   page: integer({ min: 1, max: MAX_PAGE, defaultValue: 1 }),
   page_size: integer({ min: 1, max: MAX_PAGE_SIZE, defaultValue: DEFAULT_PAGE_SIZE }),
 });
-/** Owner that an administrator names. */
+/** Reads the owner of an entry. Only administrators may name another user or team than those of the key. */
 const readOwner = query({ user_id: parameter, team_id: parameter });
 
 interface SentOwner {
@@ -53,21 +53,22 @@ function parseNew({ body }: HttpRequest) {
 
 function parseList({ search: sent }: HttpRequest) {
   const { key, key_prefix: prefix, search, page, page_size: size } = readPage(sent);
-  const [number, limit] = [Number(page), Number(size)];
-  // `search` replaces the others, and `key_prefix` replaces `key`.
+  const limit = Number(size);
+  // With `search`, `key_prefix` and `key` are ignored. With `key_prefix`, `key` is ignored.
   const namePrefix = search === null ? prefix : null;
   return {
     filter: { search, namePrefix, name: search === null && namePrefix === null ? key : null },
-    page: { sort: 'created_at', descending: true, limit, from: rowsBefore(number, limit) } as const,
+    page: { sort: 'created_at', descending: true, limit, from: rowsBefore(Number(page), limit) } as const,
   };
 }
 
-/** The entry in the path. The query may name its owner: null counts as absent. */
+/** Name and owner of the entry: the name is in the path, and the query may have the owner. */
 function parseNamed({ params: { key = '' }, search }: HttpRequest) {
   const { user_id: userId, team_id: teamId } = readOwner(search);
   return { name: key, ...ownerIn({ user_id: userId ?? undefined, team_id: teamId ?? undefined }) };
 }
 
+/** An owner in the body replaces the owner in the query. */
 function parsePatch(request: HttpRequest) {
   const { value, metadata, ...owner } = readPatch(parseObject(request.body));
   return {

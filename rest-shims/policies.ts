@@ -18,9 +18,9 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import { pipelineOf } from '../src/domain/policies/pipeline.ts';
 import { type PolicyDraft, type PolicyPatch, VERSION_STATUSES } from '../src/domain/policies/policy.ts';
 import {
-  policyList,
   renderCheck,
   renderMatches,
+  renderPolicies,
   renderPolicy,
   renderPolicyUse,
   renderVersions,
@@ -114,7 +114,7 @@ const READ = { ...MANAGEMENT_READ, ...FORM } as const;
 const CHANGE = { ...MANAGEMENT_CHANGE, ...FORM } as const;
 const DELETE = { ...READ, method: 'DELETE' } as const;
 
-/** Policies: versions, lists, checks and what applies to a call. */
+/** Policies and their versions, checks of policies, and the policies that apply to a call. */
 export const policyRoutes: readonly RouteRow[] = [
   route({
     ...READ,
@@ -124,7 +124,7 @@ export const policyRoutes: readonly RouteRow[] = [
     statuses: [200, 401, 422],
     parse: ({ search }) => ({ status: readStatusFilter(search).version_status }),
     run: listPolicies,
-    render: (policies) => json(policyList(policies)),
+    render: (policies) => json(renderPolicies(policies)),
   }),
   route({
     ...READ,
@@ -142,7 +142,7 @@ export const policyRoutes: readonly RouteRow[] = [
     statuses: [200, 401],
     parse: () => ({ status: null }),
     run: listPolicies,
-    // The operation only checks the caller. No templates come with the server.
+    // The operation only checks the right of the caller. The server has no templates.
     render: () => json([]),
   }),
   route({

@@ -28,7 +28,7 @@ function parseNew({ body }: HttpRequest) {
 const idIn = ({ params }: HttpRequest): { readonly id: string } => ({ id: params['id'] ?? '' });
 const READ = { ...MANAGEMENT_READ, failureForm: { body: 'text' } } as const satisfies Partial<RouteRow>;
 
-/** Where policies apply. */
+/** Attachments, which apply policies to calls. */
 export const policyAttachmentRoutes: readonly RouteRow[] = [
   route({
     ...READ,

@@ -11,7 +11,7 @@ import {
 } from '../resolvers/prompts.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { CHAT_COMPLETIONS } from '../src/domain/inference/endpoint.ts';
-import { type PromptDraft, type PromptPatch } from '../src/domain/prompts/prompt.ts';
+import type { PromptDraft, PromptPatch } from '../src/domain/prompts/prompt.ts';
 import { renderPrompt, renderShownPrompt } from './helpers/answers/prompts.ts';
 import {
   dictionary,
@@ -46,7 +46,7 @@ function parseNew({ body }: HttpRequest): PromptDraft {
   return { promptId, params, info: info ?? null };
 }
 
-/** The id in the path decides. */
+/** The id in the path replaces `prompt_id` of the body. */
 const parseReplaced = (request: HttpRequest): PromptDraft => ({
   ...parseNew(request),
   promptId: request.params['id'] ?? '',
@@ -60,8 +60,11 @@ function parsePatch({ body, params: { id = '' } }: HttpRequest): { readonly id: 
 
 const idIn = ({ params }: HttpRequest): { readonly id: string } => ({ id: params['id'] ?? '' });
 
-/** A streamed chat with the messages of the conversation. The template decides the model. */
-function readTested(request: HttpRequest): ModelRequest {
+/**
+ * The model request of a test: a streamed chat with the messages of `conversation_history`. The operation adds the
+ * messages and the model of the template.
+ */
+function testedChat(request: HttpRequest): ModelRequest {
   const { conversation_history: history } = readTest(parseObject(request.body));
   const body = { model: '', messages: history ?? [], stream: true };
   const bytes = Buffer.from(JSON.stringify(body));
@@ -76,12 +79,12 @@ function readTested(request: HttpRequest): ModelRequest {
   };
 }
 
-const test = (request: HttpRequest, scope: Scope) => {
+const handleTest = (request: HttpRequest, scope: Scope) => {
   const { dotprompt_content: content, prompt_variables: variables } = readTest(parseObject(request.body));
   return callThrough(
     {
       ...openAiFormat(CHAT_COMPLETIONS),
-      read: readTested,
+      read: testedChat,
       call: (within, modelRequest) =>
         testPrompt(within, { content, variables: new Map(Object.entries(variables ?? {})), request: modelRequest }),
     },
@@ -94,7 +97,7 @@ const FORM = { failureForm: { body: 'text' } } as const satisfies Partial<RouteR
 const READ = { ...MANAGEMENT_READ, ...FORM } as const;
 const CHANGE = { ...MANAGEMENT_CHANGE, ...FORM } as const;
 
-/** Stored prompts and their versions. */
+/** Prompts and their versions. */
 export const promptRoutes: readonly RouteRow[] = [
   route({
     ...READ,
@@ -124,7 +127,7 @@ export const promptRoutes: readonly RouteRow[] = [
     relays: 'failures',
     statuses: [200, 400, 401, 422],
     bodyLimit: 'setting',
-    handle: test,
+    handle: handleTest,
   },
   route({
     ...READ,

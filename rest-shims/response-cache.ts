@@ -8,7 +8,7 @@ import { cacheValues, groupSchema } from './helpers/answers/setting-groups.ts';
 const readKeys = fields({ keys: requiredTexts });
 const SUCCESS = { status: 'success' };
 
-/** Settings of the cache, without its server. */
+/** Settings of the cache, without address and password of its server. */
 const paramsOf = ({ type, mode, scope, namespace, ttlSeconds, callTypes, maxMessages }: CacheSettings) => ({
   type,
   mode,
@@ -19,7 +19,7 @@ const paramsOf = ({ type, mode, scope, namespace, ttlSeconds, callTypes, maxMess
   max_messages: maxMessages,
 });
 
-/** The cache of answers. `/cache/settings` is among the setting groups. */
+/** State, test and clearing of the cache of answers. The routes of `/cache/settings` are in `setting-groups.ts`. */
 export const responseCacheRoutes: readonly RouteRow[] = [
   route({
     ...MANAGEMENT_READ,

@@ -38,7 +38,7 @@ const readOuter = members({ search_tool: required(dictionary) });
 const WRAPPED = objectSchema({ search_tool: readTool.schema }, ['search_tool']);
 const readTest = members({ litellm_params: required(dictionary) });
 
-/** Parses the body `{search_tool: {…}}`. Throws InvalidInput. */
+/** Parses the body `{search_tool: {…}}`. Throws InvalidInput, with the path of each fault in the whole body. */
 function parseWrapped({ body }: HttpRequest) {
   const { search_tool: tool } = readOuter(parseObject(body));
   try {

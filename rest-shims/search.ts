@@ -8,6 +8,7 @@ import { objectSchema } from './helpers/http/schema.ts';
 import { gatewayLabels } from './helpers/model-call/labels.ts';
 import { callContext, callHeaders } from './helpers/model-call/model-call.ts';
 
+/** Schemas of the parameters of a search. Further members are passed to the provider. */
 const PARAMETERS = {
   query: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
   max_results: { type: ['integer', 'null'] },
@@ -25,7 +26,7 @@ const renderResult = ({ title, url, snippet, date, lastUpdated }: SearchResult) 
   last_updated: lastUpdated,
 });
 
-async function search(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+async function handleSearch(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const fields = parseBody(request.body);
   const facts = { ...callContext(request), ...gatewayLabels(request, fields, '/search') };
   const { call, results } = await searchWeb(scope, { toolName: request.params['tool'] ?? null, fields, facts });
@@ -46,7 +47,7 @@ const SEARCH = {
   method: 'POST',
   statuses: [200, 400, 401, 403, 404, 408, 422, 429, 500, 503],
   bodyLimit: 'setting',
-  handle: search,
+  handle: handleSearch,
 } as const satisfies Partial<RouteRow>;
 
 /** Web searches, in the format of Perplexity. */

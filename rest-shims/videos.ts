@@ -1,6 +1,7 @@
 import { createVideo, deleteVideo, getVideo, listVideos, readVideo, remixVideo } from '../resolvers/videos.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import { GATEWAY_FIELDS } from '../src/domain/inference/gateway-fields.ts';
+import type { JsonObject } from '../src/domain/json-object.ts';
 import { formFields, isMultipart, parseForm } from './helpers/http/form.ts';
 import { parseBody } from './helpers/http/json-body.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './helpers/http/route.ts';
@@ -21,21 +22,24 @@ import {
 /** Default number of videos on a page. */
 const DEFAULT_PAGE_SIZE = 20;
 
-/** Members that are for the gateway, and the model, which is replaced. */
-const REMOVED = [...PLACEMENT_FIELDS, ...GATEWAY_FIELDS];
-const OTHER_REMOVED = REMOVED.filter((name) => name !== 'model');
+/** Members for the gateway. A remix is sent without them: it runs with the model of its source. */
+const GATEWAY_MEMBERS = [...PLACEMENT_FIELDS, ...GATEWAY_FIELDS];
+/** Members that a new video is sent without. Its model is replaced by the name that the upstream knows. */
+const REMOVED_MEMBERS = GATEWAY_MEMBERS.filter((name) => name !== 'model');
 
-/** The members of a request, and its body with the model that the upstream knows. */
+/** Changes to a JSON body that remove these members, where the body has them. Null removes a member. */
+const removalOf = (names: readonly string[], fields: JsonObject): Readonly<Record<string, null>> =>
+  Object.fromEntries(names.filter((name) => Object.hasOwn(fields, name)).map((name) => [name, null]));
+
+/** The members of a request. `bodyFor` returns the body for the upstream, with the model's name at the upstream. */
 function parseVideo(request: HttpRequest) {
   if (isMultipart(request)) {
     const form = parseForm(request, '/videos', 'input_reference');
-    const bodyFor = (model: string) => ({ kind: 'form', form, without: OTHER_REMOVED, set: { model } }) as const;
+    const bodyFor = (model: string) => ({ kind: 'form', form, without: REMOVED_MEMBERS, set: { model } }) as const;
     return { fields: formFields(form), bodyFor };
   }
   const fields = parseBody(request.body);
-  const removed = Object.fromEntries(
-    OTHER_REMOVED.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, null]] : [])),
-  );
+  const removed = removalOf(REMOVED_MEMBERS, fields);
   const bodyFor = (model: string) =>
     ({ kind: 'json', bytes: request.body, set: { ...removed, model: JSON.stringify(model) } }) as const;
   return { fields, bodyFor };
@@ -50,8 +54,7 @@ async function create(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
 
 async function remix(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const fields = parseBody(request.body);
-  const set = Object.fromEntries(REMOVED.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, null]] : [])));
-  const body = { kind: 'json', bytes: request.body, set } as const;
+  const body = { kind: 'json', bytes: request.body, set: removalOf(GATEWAY_MEMBERS, fields) } as const;
   const facts = gatewayLabels(request, fields, '/videos');
   return objectAnswer(await remixVideo(scope, { ...objectFromPath(request), ...facts, fields, body }), scope);
 }
@@ -59,7 +62,7 @@ async function remix(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
 const pathsOf = (end: string): [string, string] => [`/v1/videos${end}`, `/videos${end}`];
 const READ = { ...STORED_OBJECT_ROW, method: 'GET', bodyLimit: 0 } as const;
 
-/** Videos that upstreams make for callers. */
+/** Videos that upstreams generate and store for callers. */
 export const videoRoutes: readonly RouteRow[] = [
   {
     ...STORED_OBJECT_ROW,

@@ -6,7 +6,7 @@ import { usdText } from '../src/domain/money.ts';
 import { builder } from './base/builder.ts';
 import { SpendRowType } from './base/refs.ts';
 
-/** Assumed number of routers of an installation, and of groups of their calls. */
+/** Assumed numbers of routers and of groups of their calls, for the cost of a query. */
 const USUAL_ROUTERS = 10;
 const USUAL_GROUPS = 50;
 
@@ -24,7 +24,7 @@ const TierModelsType = builder.objectRef<VisibleRouter['tiers'][number]>('AutoRo
     tier: t.expose('tier', { type: TierType, description: 'The tier.' }),
     label: t.exposeString('label', { nullable: true, description: 'Display name. Null when none is configured.' }),
     models: t.stringList({
-      description: 'Public names of its models. A call gets one of them.',
+      description: 'Public names of the models of the tier. A call is sent to one of them.',
       resolve: ({ models }) => [...models],
     }),
   }),
@@ -33,26 +33,26 @@ const TierModelsType = builder.objectRef<VisibleRouter['tiers'][number]>('AutoRo
 const AutoRouterType = builder.objectRef<VisibleRouter>('AutoRouter').implement({
   description: 'A model that selects another model for each call.',
   fields: (t) => ({
-    deploymentId: t.exposeID('id', { description: 'Local id of its deployment.' }),
+    deploymentId: t.exposeID('id', { description: 'Local id of the deployment that is the router.' }),
     model: t.exposeString('name', { description: 'Public model name of the router.' }),
     classifier: t.exposeString('classifier', {
-      description: 'How it selects a tier (`classifier_type`), such as `heuristic` or `capability`.',
+      description: 'How the router selects a tier (`classifier_type`), such as `heuristic` or `capability`.',
     }),
     tiers: t.field({
       type: [TierModelsType],
-      description: 'Its tiers, the cheapest first.',
+      description: 'Tiers of the router, the cheapest first.',
       resolve: ({ tiers }) => [...tiers],
     }),
     defaultModel: t.exposeString('defaultModel', {
       nullable: true,
-      description: 'Model where no tier can be called. Null for none.',
+      description: 'Public name of the model that is called when no tier can be called. Null for none.',
     }),
     classifierModel: t.exposeString('judge', {
       nullable: true,
-      description: 'Model that the classifier asks. Null for a local classifier.',
+      description: 'Public name of the model that the classifier asks. Null for a classifier that asks no model.',
     }),
     keepsSessions: t.exposeBoolean('hasAffinity', {
-      description: 'Whether later calls of a session keep its first decision.',
+      description: 'Whether later calls of a session keep the decision of its first call.',
     }),
     isFromConfig: t.exposeBoolean('isFromConfig', {
       description: 'Whether it is in the configuration file, so that it cannot be changed at run time.',
@@ -72,7 +72,7 @@ const RoutedCallsType = builder.objectRef<RoutedCalls>('RoutedCalls').implement(
     failures: t.exposeInt('failures', { description: 'Number of failed calls.' }),
     costUsd: t.field({
       type: 'Decimal',
-      description: 'Cost of the calls, without those of judges, in USD. Unknown costs count as zero.',
+      description: 'Cost of the calls in USD, without the calls of classifiers to models. Unknown costs count as zero.',
       resolve: ({ cost }) => usdText(cost),
     }),
   }),
@@ -86,10 +86,13 @@ const RoutingDecisionType = builder.objectRef<RoutingDecision>('RoutingDecision'
     tier: t.expose('tier', { type: TierType, nullable: true, description: 'Tier. Null for the default model.' }),
     model: t.exposeString('model', { description: 'Public name of the selected model.' }),
     cause: t.exposeString('cause', { description: 'Why the tier was selected.' }),
-    signals: t.stringList({ description: 'Facts behind the decision.', resolve: ({ signals }) => [...signals] }),
+    signals: t.stringList({
+      description: 'What the classifier found in the call, such as `keyword_rule:COMPLEX` or `llm:SIMPLE`.',
+      resolve: ({ signals }) => [...signals],
+    }),
     score: t.float({
       nullable: true,
-      description: 'Score of the heuristic. Null where it did not decide.',
+      description: 'Score of the heuristic. Null when the heuristic did not decide.',
       resolve: ({ score }) => score ?? null,
     }),
     probability: t.float({

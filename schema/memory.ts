@@ -10,9 +10,11 @@ import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts
 
 const TYPE = 'Memory';
 const NAME = 'Name of the entry: `key` in the HTTP API.';
-const USER = 'User that owns the entry: global id or local id. Null for an entry of the team.';
+const USER = 'User that owns the entry: global id or local id. Null names an entry of the team.';
 const TEAM = 'Team that owns an entry without a user: global id or local id.';
-const OF_CALLER = 'That of the key when absent; only proxy administrators may name another.';
+const USER_OF_CALLER =
+  'When absent, the user of the key, or no user when a proxy administrator names a team. Only proxy administrators may name another user.';
+const TEAM_OF_CALLER = 'When absent, the team of the key. Only proxy administrators may name another team.';
 
 const MemoryType = builder.objectRef<Memory>(TYPE);
 
@@ -40,7 +42,7 @@ builder.node(MemoryType, {
     teamId: t.exposeString('teamId', {
       nullable: true,
       description:
-        'Local id of the team that owns the entry. With a user: the team of the key that created it. Null without a team.',
+        'Local id of the team that owns the entry. For an entry of a user, the team of the key that created the entry. Null without a team.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the entry was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the entry was last changed.' }),
@@ -62,7 +64,7 @@ builder.queryField('memories', (t) =>
     {
       type: MemoryType,
       description:
-        'Entries of the user of the key, and of its team, newest first by default. Administrators see all. At most 100 a page.',
+        'Entries of the user and of the team of the key, newest first by default, at most 100 a page. Administrators see the entries of all owners.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: FilterType, description: 'All entries when absent.' }),
@@ -91,28 +93,30 @@ const CreateInput = builder.inputType('CreateMemoryInput', {
     name: t.string({ required: true, description: `${NAME} Unique among the entries of the owner.` }),
     value: t.string({ required: true, description: 'The text, of at most 262,144 characters.' }),
     metadata: t.field({ type: 'JSON', description: 'Any JSON value, of at most 65,536 characters.' }),
-    userId: t.id({ description: `${USER} ${OF_CALLER}` }),
-    teamId: t.id({ description: `${TEAM} ${OF_CALLER}` }),
+    userId: t.id({ description: `${USER} ${USER_OF_CALLER}` }),
+    teamId: t.id({ description: `${TEAM} ${TEAM_OF_CALLER}` }),
   }),
 });
 
 const PutInput = builder.inputType('PutMemoryInput', {
-  description: 'An entry to change, or to create where the owner has none of the name.',
+  description:
+    'An entry to change. Without an owner: the entry of the user of the key, else of the team. It is created when there is none.',
   fields: (t) => ({
     name: t.string({ required: true, description: NAME }),
     value: t.string({ description: 'The text; unchanged when absent. Required for a new entry.' }),
     metadata: t.field({ type: 'JSON', description: 'Any JSON value; unchanged when absent. Null removes it.' }),
-    userId: t.id({ description: `${USER} ${OF_CALLER}` }),
-    teamId: t.id({ description: `${TEAM} ${OF_CALLER}` }),
+    userId: t.id({ description: `${USER} ${USER_OF_CALLER}` }),
+    teamId: t.id({ description: `${TEAM} ${TEAM_OF_CALLER}` }),
   }),
 });
 
 const DeleteInput = builder.inputType('DeleteMemoryInput', {
-  description: 'An entry to remove.',
+  description:
+    'An entry to remove. Without an owner: the entry of the user of the key, else of the team. Proxy administrators also remove an entry of another owner, when only one owner has the name.',
   fields: (t) => ({
     name: t.string({ required: true, description: NAME }),
-    userId: t.id({ description: `${USER} ${OF_CALLER}` }),
-    teamId: t.id({ description: `${TEAM} ${OF_CALLER}` }),
+    userId: t.id({ description: `${USER} ${USER_OF_CALLER}` }),
+    teamId: t.id({ description: `${TEAM} ${TEAM_OF_CALLER}` }),
   }),
 });
 

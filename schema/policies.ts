@@ -22,18 +22,24 @@ import { pageCost, pageOf } from './base/paging.ts';
 
 const TYPE = 'Policy';
 const POLICY_ID = 'The version of the policy: global id or `policyId`.';
-const INHERIT = 'Name of the policy whose guardrails it inherits.';
-const ADD = 'Names of guardrails that it selects.';
-const REMOVE = 'Names of inherited guardrails that it leaves out.';
-const CONDITION = 'Models for which it applies: an object with `model`, a name, an RE2 expression or a list of them.';
-const PIPELINE = 'Guardrails that run one after another: an object with `mode` and `steps`, as in the HTTP API.';
+const INHERIT = 'Name of the policy from which this policy inherits guardrails.';
+const ADD = 'Names of the guardrails that the policy selects.';
+const REMOVE = 'Names of the inherited guardrails that the policy leaves out.';
+const CONDITION =
+  'Models to which the policy applies: an object with `model`. The member `model` is a name, an RE2 expression, or a list of names and expressions.';
+const PIPELINE =
+  'Guardrails of the policy that run one after another: an object with `mode` and `steps`, as in the HTTP API.';
+const PURPOSE = 'What the policy is for.';
 
 const StatusType = builder.enumType('PolicyVersionStatus', {
   description: 'State of a version of a policy.',
   values: {
-    DRAFT: { value: 'draft', description: 'It can be changed.' },
-    PUBLISHED: { value: 'published', description: 'It can come in force.' },
-    PRODUCTION: { value: 'production', description: 'It is in force.' },
+    DRAFT: { value: 'draft', description: 'The version can be changed. The next state is `PUBLISHED`.' },
+    PUBLISHED: { value: 'published', description: 'The version can no longer be changed. It can be put in force.' },
+    PRODUCTION: {
+      value: 'production',
+      description: 'The version is in force. A policy has at most one such version. The next state is `PUBLISHED`.',
+    },
   } as const,
 });
 
@@ -51,12 +57,12 @@ builder.node(PolicyType, {
     status: t.field({ type: StatusType, description: 'State of the version.', resolve: ({ status }) => status }),
     parentId: t.string({
       nullable: true,
-      description: 'Local id of the version that it was copied from. Null for the first one.',
+      description: 'Local id of the version that this version was copied from. Null for the first version.',
       resolve: ({ parentId }) => parentId,
     }),
     description: t.string({
       nullable: true,
-      description: 'What it is for. Null without a description.',
+      description: `${PURPOSE} Null without a description.`,
       resolve: ({ description }) => description,
     }),
     inherit: t.string({ nullable: true, description: `${INHERIT} Null for none.`, resolve: ({ inherit }) => inherit }),
@@ -80,25 +86,25 @@ builder.node(PolicyType, {
     publishedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it was published. Null before that.',
+      description: 'When the draft was published. Null for a draft, and for a version that was created in force.',
       resolve: ({ publishedAt }) => publishedAt,
     }),
     productionAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it came in force last. Null before that.',
+      description: 'When the version last came into force. Null when it has never been in force.',
       resolve: ({ productionAt }) => productionAt,
     }),
     createdAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it was created. Null for a policy of the configuration file.',
+      description: 'When the version was created. Null for a policy of the configuration file.',
       resolve: ({ createdAt }) => createdAt,
     }),
     updatedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it was last changed. Null for a policy of the configuration file.',
+      description: 'When the version was last changed. Null for a policy of the configuration file.',
       resolve: ({ updatedAt }) => updatedAt,
     }),
   }),
@@ -117,7 +123,7 @@ const OrderType = valueOrder('Policy', 'versions of policies', {
   VERSION: { value: 'version', description: 'Number of the version.' },
   CREATED_AT: {
     value: 'created_at',
-    description: 'When it was created; policies of the configuration file are the earliest.',
+    description: 'When the version was created; policies of the configuration file are the earliest.',
   },
 });
 
@@ -133,7 +139,8 @@ builder.queryField('policies', (t) =>
   t.connection(
     {
       type: PolicyType,
-      description: 'Versions of policies, by default those of the configuration file first.',
+      description:
+        'Versions of policies, by default those of the configuration file first. For proxy administrators with full or read-only access.',
       complexity: pageCost,
       args: {
         filter: t.arg({ type: FilterType, description: 'All versions when absent.' }),
@@ -146,16 +153,19 @@ builder.queryField('policies', (t) =>
         return pageOf(inOrder(found, orderBy, ORDER_VALUES, idOf), args, idOf);
       },
     },
-    { ...pageType('Policy', 'versions of policies'), fields: (f) => totalCount(f, 'versions of policies') },
+    {
+      ...pageType('Policy', 'versions of policies'),
+      fields: (pageFields) => totalCount(pageFields, 'versions of policies'),
+    },
     edgeType('Policy', 'version of a policy'),
   ),
 );
 
 const CreateInput = builder.inputType('CreatePolicyInput', {
-  description: 'A policy to create. It is in force at once.',
+  description: 'A policy to create. Its first version is in force immediately.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'Its name. Unique.' }),
-    description: t.string({ description: 'What it is for.' }),
+    name: t.string({ required: true, description: 'Name of the policy. Unique.' }),
+    description: t.string({ description: PURPOSE }),
     inherit: t.string({ description: INHERIT }),
     guardrailsAdd: t.stringList({ description: ADD }),
     guardrailsRemove: t.stringList({ description: REMOVE }),
@@ -168,7 +178,7 @@ const VersionInput = builder.inputType('CreatePolicyVersionInput', {
   description: 'A draft to create as a copy of a version.',
   fields: (t) => ({
     name: t.string({ required: true, description: 'Name of the policy.' }),
-    source: t.id({ description: 'The version to copy: global id or `policyId`. The one in force when absent.' }),
+    source: t.id({ description: 'The version to copy: global id or `policyId`. The version in force when absent.' }),
   }),
 });
 
@@ -176,12 +186,12 @@ const UpdateInput = builder.inputType('UpdatePolicyInput', {
   description: 'Changes to a draft. Absent members stay as they are.',
   fields: (t) => ({
     policy: t.id({ required: true, description: POLICY_ID }),
-    description: t.string({ description: 'What it is for. Null removes the description.' }),
-    inherit: t.string({ description: `${INHERIT} Null removes it.` }),
+    description: t.string({ description: `${PURPOSE} Null removes the description.` }),
+    inherit: t.string({ description: `${INHERIT} Null ends the inheritance.` }),
     guardrailsAdd: t.stringList({ description: `${ADD} Null removes all.` }),
     guardrailsRemove: t.stringList({ description: `${REMOVE} Null removes all.` }),
-    condition: t.field({ type: 'JSON', description: `${CONDITION} Null removes it.` }),
-    pipeline: t.field({ type: 'JSON', description: `${PIPELINE} Null removes it.` }),
+    condition: t.field({ type: 'JSON', description: `${CONDITION} Null applies the policy to all models.` }),
+    pipeline: t.field({ type: 'JSON', description: `${PIPELINE} Null removes the pipeline.` }),
   }),
 });
 
@@ -189,12 +199,16 @@ const StatusInput = builder.inputType('SetPolicyStatusInput', {
   description: 'A new state of a version.',
   fields: (t) => ({
     policy: t.id({ required: true, description: POLICY_ID }),
-    status: t.field({ type: StatusType, required: true, description: 'The state that follows.' }),
+    status: t.field({
+      type: StatusType,
+      required: true,
+      description: 'The new state. A state that cannot follow the present one is refused.',
+    }),
   }),
 });
 
 const DeleteInput = builder.inputType('DeletePolicyInput', {
-  description: 'The version to delete. No other version comes in force in its place.',
+  description: 'The version to delete. No other version comes into force instead.',
   fields: (t) => ({ policy: t.id({ required: true, description: POLICY_ID }) }),
 });
 
@@ -235,7 +249,7 @@ builder.mutationFields((t) => ({
   }),
   createPolicyVersion: t.field({
     type: PolicyType,
-    description: 'Copies a version of a policy as a new draft.',
+    description: 'Copies a version of a policy as a new draft. For proxy administrators.',
     args: { input: t.arg({ type: VersionInput, required: true, description: 'The policy and the version to copy.' }) },
     errors: {
       types: [NotFound, Conflict],
@@ -246,7 +260,7 @@ builder.mutationFields((t) => ({
   }),
   updatePolicy: t.field({
     type: PolicyType,
-    description: 'Changes a draft of a policy.',
+    description: 'Changes a draft of a policy. For proxy administrators.',
     args: { input: t.arg({ type: UpdateInput, required: true, description: 'The draft and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
@@ -257,7 +271,7 @@ builder.mutationFields((t) => ({
   }),
   setPolicyStatus: t.field({
     type: PolicyType,
-    description: `Publishes a draft, or changes whether a version is in force. A version that comes in force replaces the one before. ${TAKES_EFFECT}`,
+    description: `Publishes a draft, or changes whether a published version is in force. A version that comes into force replaces the version that was in force. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: StatusInput, required: true, description: 'The version and its state.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],

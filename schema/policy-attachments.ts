@@ -17,30 +17,37 @@ import { inOrder, matchesValue, valueOrder } from './base/order.ts';
 import { pageCost, pageOf } from './base/paging.ts';
 
 const TYPE = 'PolicyAttachment';
-const SCOPE = '`*`: every call.';
-const PATTERN = 'A `*` at the end matches every text that begins with the rest.';
-const TEAMS = `Aliases or ids of teams. ${PATTERN}`;
-const KEYS = `Aliases of keys. ${PATTERN}`;
-const MODELS = `Names of models. ${PATTERN}`;
-const TAGS = `Tags of calls. ${PATTERN}`;
-const PRIORITY = 'Lower ones are first.';
-const DEFAULT = 'Whether it applies only when no other attachment matches.';
+const SCOPE = '`*` applies the policy to every call.';
+const PATTERN = 'An entry that ends with `*` matches every text that begins with the part before `*`.';
+const TEAMS = `Aliases or ids of teams, of which a call must match one. ${PATTERN}`;
+const KEYS = `Aliases of keys, of which a call must match one. ${PATTERN}`;
+const MODELS = `Names of models, of which a call must match one. ${PATTERN}`;
+const TAGS = `Tags, of which a call must match one. ${PATTERN}`;
+const PRIORITY =
+  'Order of the policies of a call: the lowest number is first, and attachments without a priority are last.';
+const DEFAULT =
+  'Whether the attachment is a default. Defaults apply only to a call that gets no policy from the other attachments.';
 
 const AttachmentType = builder.objectRef<PolicyAttachment>(TYPE);
 
 builder.node(AttachmentType, {
-  description: 'Where a policy applies. All dimensions must match; an empty one matches every call.',
+  description:
+    'Applies a policy to calls that match each of `teams`, `keys`, `models` and `tags`. An empty list matches every call.',
   id: { resolve: ({ id }) => id },
   loadMany: nodesOf((id, { scope }) => getPolicyAttachment(scope, { id })),
   fields: (t) => ({
     attachmentId: t.exposeString('id', { description: 'Local id, as in the HTTP API.' }),
     policyName: t.exposeString('policyName', { description: 'Name of the policy.' }),
-    scope: t.string({ nullable: true, description: `${SCOPE} Null without one.`, resolve: ({ scope }) => scope }),
+    scope: t.string({
+      nullable: true,
+      description: `${SCOPE} Null when the lists or \`isDefault\` select the calls.`,
+      resolve: ({ scope }) => scope,
+    }),
     teams: t.stringList({ description: TEAMS, resolve: ({ teams }) => [...teams] }),
     keys: t.stringList({ description: KEYS, resolve: ({ keys }) => [...keys] }),
     models: t.stringList({ description: MODELS, resolve: ({ models }) => [...models] }),
     tags: t.stringList({ description: TAGS, resolve: ({ tags }) => [...tags] }),
-    priority: t.int({ nullable: true, description: `${PRIORITY} Null is last.`, resolve: ({ priority }) => priority }),
+    priority: t.int({ nullable: true, description: PRIORITY, resolve: ({ priority }) => priority }),
     isDefault: t.exposeBoolean('isDefault', { description: DEFAULT }),
     isFromConfig: t.exposeBoolean('isFromConfig', {
       description: 'Whether it is in the configuration file, so that it cannot be changed at run time.',
@@ -48,7 +55,7 @@ builder.node(AttachmentType, {
     createdAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it was created. Null for an attachment of the configuration file.',
+      description: 'When the attachment was created. Null for an attachment of the configuration file.',
       resolve: ({ createdAt }) => createdAt,
     }),
   }),
@@ -63,7 +70,7 @@ const OrderType = valueOrder('PolicyAttachment', 'attachments of policies', {
   POLICY_NAME: { value: 'policy_name', description: 'Name of the policy.' },
   CREATED_AT: {
     value: 'created_at',
-    description: 'When it was created; attachments of the configuration file are the earliest.',
+    description: 'When the attachment was created; attachments of the configuration file are the earliest.',
   },
 });
 
@@ -78,7 +85,8 @@ builder.queryField('policyAttachments', (t) =>
   t.connection(
     {
       type: AttachmentType,
-      description: 'Where policies apply, by default those of the configuration file first.',
+      description:
+        'Attachments of policies, by default those of the configuration file first. For proxy administrators with full or read-only access.',
       complexity: pageCost,
       args: {
         filter: t.arg({ type: FilterType, description: 'All attachments when absent.' }),
@@ -91,7 +99,7 @@ builder.queryField('policyAttachments', (t) =>
         return pageOf(inOrder(found, orderBy, ORDER_VALUES, idOf), args, idOf);
       },
     },
-    { ...pageType('PolicyAttachment', 'attachments'), fields: (f) => totalCount(f, 'attachments') },
+    { ...pageType('PolicyAttachment', 'attachments'), fields: (pageFields) => totalCount(pageFields, 'attachments') },
     edgeType('PolicyAttachment', 'attachment'),
   ),
 );
@@ -101,16 +109,18 @@ MatchType.implement({
   description: 'A policy that applies to a call.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Name of the policy.' }),
-    via: t.exposeString('via', { description: 'Why it applies, such as `scope:*` or `team:sales+model:gpt-4o`.' }),
+    via: t.exposeString('via', {
+      description: 'Why the policy applies, such as `scope:*` or `team:sales+model:gpt-4o`.',
+    }),
     guardrails: t.stringList({
-      description: 'Names of its guardrails for the model of the call, inherited ones included.',
+      description: 'Names of the guardrails of the policy for the model of the call, inherited guardrails included.',
       resolve: ({ guardrails }) => [...guardrails],
     }),
   }),
 });
 
 const FactsInput = builder.inputType('PolicyMatchInput', {
-  description: 'Facts of a call.',
+  description: 'Facts of a call. An absent fact matches only empty lists and `*`.',
   fields: (t) => ({
     teamAlias: t.string({ description: 'Alias of the team of the key.' }),
     teamId: t.string({ description: 'Local id of the team of the key.' }),
@@ -123,7 +133,8 @@ const FactsInput = builder.inputType('PolicyMatchInput', {
 builder.queryField('matchingPolicies', (t) =>
   t.field({
     type: [MatchType],
-    description: 'The policies that attachments apply to a call with these facts, in their order.',
+    description:
+      'The policies that attachments apply to a call with these facts, in the order of their priority. No call is made. For proxy administrators with full or read-only access.',
     args: { input: t.arg({ type: FactsInput, required: true, description: 'The call.' }) },
     resolve: (_root, { input }, { scope }) => [
       ...listMatchingPolicies(scope, {
@@ -138,7 +149,8 @@ builder.queryField('matchingPolicies', (t) =>
 );
 
 const CreateInput = builder.inputType('CreatePolicyAttachmentInput', {
-  description: 'Where a policy is to apply: every call, the default, or at least one dimension.',
+  description:
+    'An attachment to create. It needs `scope`, `isDefault`, or at least one of `teams`, `keys`, `models` and `tags`.',
   fields: (t) => ({
     policyName: t.string({ required: true, description: 'Name of a policy in force.' }),
     scope: t.string({ description: SCOPE }),
@@ -161,7 +173,7 @@ const DeleteInput = builder.inputType('DeletePolicyAttachmentInput', {
 builder.mutationFields((t) => ({
   createPolicyAttachment: t.field({
     type: AttachmentType,
-    description: `Applies a policy to calls. ${TAKES_EFFECT}`,
+    description: `Stores an attachment, which applies a policy to calls. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: CreateInput, required: true, description: 'The policy and the calls.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -181,7 +193,7 @@ builder.mutationFields((t) => ({
   }),
   deletePolicyAttachment: t.field({
     type: AttachmentType,
-    description: `Stops applying a policy to calls. ${TAKES_EFFECT}`,
+    description: `Removes an attachment of a policy. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The attachment.' }) },
     errors: {
       types: [NotFound, Conflict],

@@ -15,7 +15,7 @@ import { pageCost, pageOf } from './base/paging.ts';
 const TYPE = 'Prompt';
 const PROMPT_ID =
   'The version: global id, `promptId` with a version such as `greeting.v2`, or `promptId` for the latest.';
-const PARAMS = 'An object, as `litellm_params` in the HTTP API, with the template as `dotprompt_content`.';
+const PARAMS = 'An object as `litellm_params` in the HTTP API. Its member `dotprompt_content` is the template.';
 const INFO = 'Free-form information: an object.';
 
 const PromptType = builder.objectRef<PromptVersion>(TYPE);
@@ -40,13 +40,13 @@ builder.node(PromptType, {
     createdAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it was stored. Null for a prompt of the configuration file.',
+      description: 'When the version was stored. Null for a prompt of the configuration file.',
       resolve: ({ createdAt }) => createdAt,
     }),
     updatedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it was last changed. Null for a prompt of the configuration file.',
+      description: 'When the version was last changed. Null for a prompt of the configuration file.',
       resolve: ({ updatedAt }) => updatedAt,
     }),
   }),
@@ -64,7 +64,7 @@ const OrderType = valueOrder('Prompt', 'prompts', {
   PROMPT_ID: { value: 'prompt_id', description: 'Id of the prompt.' },
   CREATED_AT: {
     value: 'created_at',
-    description: 'When it was stored; prompts of the configuration file are the earliest.',
+    description: 'When the version was stored; prompts of the configuration file are the earliest.',
   },
 });
 
@@ -79,7 +79,8 @@ builder.queryField('prompts', (t) =>
   t.connection(
     {
       type: PromptType,
-      description: 'Latest versions of prompts. Administrators see all, other keys those that they list in `prompts`.',
+      description:
+        'Latest versions of prompts. A key with the list `prompts` in its metadata sees the prompts in the list. Without the list, administrators see all prompts, and other keys see none.',
       complexity: pageCost,
       args: {
         filter: t.arg({ type: FilterType, description: 'All prompts when absent.' }),
@@ -92,15 +93,15 @@ builder.queryField('prompts', (t) =>
         return pageOf(inOrder(found, orderBy, ORDER_VALUES, idOf), args, idOf);
       },
     },
-    { ...pageType('Prompt', 'prompts'), fields: (f) => totalCount(f, 'prompts') },
+    { ...pageType('Prompt', 'prompts'), fields: (pageFields) => totalCount(pageFields, 'prompts') },
     edgeType('Prompt', 'prompt'),
   ),
 );
 
 const CreateInput = builder.inputType('CreatePromptInput', {
-  description: 'A prompt, whose next version is stored.',
+  description: 'The next version of a new or existing prompt.',
   fields: (t) => ({
-    promptId: t.string({ required: true, description: 'Its id, without a version.' }),
+    promptId: t.string({ required: true, description: 'Id of the prompt, without a version.' }),
     params: t.field({ type: 'JSON', required: true, description: PARAMS }),
     info: t.field({ type: 'JSON', description: INFO }),
   }),
@@ -110,8 +111,8 @@ const UpdateInput = builder.inputType('UpdatePromptInput', {
   description: 'Changes to a version of a prompt. Absent members stay as they are.',
   fields: (t) => ({
     prompt: t.id({ required: true, description: PROMPT_ID }),
-    params: t.field({ type: 'JSON', description: `${PARAMS} It replaces the whole.` }),
-    info: t.field({ type: 'JSON', description: `${INFO} It replaces the whole.` }),
+    params: t.field({ type: 'JSON', description: `${PARAMS} Replaces the stored object.` }),
+    info: t.field({ type: 'JSON', description: `${INFO} Replaces the stored object.` }),
   }),
 });
 
@@ -123,7 +124,7 @@ const DeleteInput = builder.inputType('DeletePromptInput', {
 builder.mutationFields((t) => ({
   createPrompt: t.field({
     type: PromptType,
-    description: `Stores the next version of a prompt, which may be its first. ${TAKES_EFFECT}`,
+    description: `Stores the next version of a new or existing prompt. ${TAKES_EFFECT}`,
     args: { input: t.arg({ type: CreateInput, required: true, description: 'The prompt.' }) },
     errors: {
       types: [InvalidInput, Conflict],
@@ -159,7 +160,10 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The prompt.' }) },
     errors: {
       types: [NotFound, Conflict],
-      union: { name: 'DeletePromptResult', description: 'Its latest version, or why it was not deleted.' },
+      union: {
+        name: 'DeletePromptResult',
+        description: 'The latest version of the prompt, or why the prompt was not deleted.',
+      },
     },
     resolve: (_root, { input }, { scope }) => deletePrompt(scope, { id: localId(TYPE, input.prompt) }),
   }),

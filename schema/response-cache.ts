@@ -5,17 +5,18 @@ import { builder } from './base/builder.ts';
 
 const ResponseCacheType = builder.objectRef<CacheStatus>('ResponseCache').implement({
   description:
-    'The cache of answers. Counts are those of this process since its start. Settings are null while it is off.',
+    'The cache of answers. Counts are those of this process since its start. Settings are null while the cache is off.',
   fields: (t) => ({
     isOn: t.boolean({ description: 'Whether answers are cached.', resolve: ({ settings }) => settings !== null }),
     type: t.string({
       nullable: true,
-      description: 'Where answers are: `local`, the memory of each process, or `redis`.',
+      description: 'Where answers are stored: `local` in the memory of each process, or `redis`.',
       resolve: ({ settings }) => settings?.type ?? null,
     }),
     mode: t.string({
       nullable: true,
-      description: '`default_on`, or `default_off`: only requests that ask for the cache use it.',
+      description:
+        'Calls that use the cache: `default_on`, all calls, or `default_off`, only calls that ask for the cache.',
       resolve: ({ settings }) => settings?.mode ?? null,
     }),
     scope: t.string({
@@ -42,8 +43,11 @@ const ResponseCacheType = builder.objectRef<CacheStatus>('ResponseCache').implem
       description: 'Call types whose answers are cached. Empty while the cache is off.',
       resolve: ({ settings }) => [...(settings?.callTypes ?? [])],
     }),
-    hits: t.float({ description: 'Calls that a cached answer answered.', resolve: ({ counts }) => counts.hits }),
-    misses: t.float({ description: 'Calls that found no answer.', resolve: ({ counts }) => counts.misses }),
+    hits: t.float({ description: 'Calls that got a cached answer.', resolve: ({ counts }) => counts.hits }),
+    misses: t.float({
+      description: 'Calls for which the cache had no answer.',
+      resolve: ({ counts }) => counts.misses,
+    }),
     stored: t.float({ description: 'Answers that were stored.', resolve: ({ counts }) => counts.stored }),
     dropped: t.float({
       description: 'Answers that were not stored, because too many writes were waiting.',
@@ -55,12 +59,12 @@ const ResponseCacheType = builder.objectRef<CacheStatus>('ResponseCache').implem
     }),
     entries: t.int({
       nullable: true,
-      description: 'Answers in the memory of this process. Null where they are elsewhere.',
+      description: 'Number of answers in the memory of this process. Null when answers are in Redis.',
       resolve: ({ size }) => size?.entries ?? null,
     }),
     bytes: t.float({
       nullable: true,
-      description: 'Memory of these answers, in bytes. Null where they are elsewhere.',
+      description: 'Memory of the answers in this process, in bytes. Null when answers are in Redis.',
       resolve: ({ size }) => size?.bytes ?? null,
     }),
   }),
@@ -76,9 +80,9 @@ builder.queryField('responseCache', (t) =>
 );
 
 const ClearedCacheType = builder.objectRef<{ readonly removed: number }>('ClearedResponseCache').implement({
-  description: 'A cache of answers after a removal.',
+  description: 'Result of a removal of cached answers.',
   fields: (t) => ({
-    removed: t.exposeFloat('removed', { description: 'Number of answers that were removed.' }),
+    removed: t.exposeFloat('removed', { description: 'Number of removed answers.' }),
   }),
 });
 
@@ -94,7 +98,7 @@ const ClearInput = builder.inputType('ClearResponseCacheInput', {
 builder.mutationField('clearResponseCache', (t) =>
   t.field({
     type: ClearedCacheType,
-    description: 'Removes cached answers. Other data of their server stays. For proxy administrators.',
+    description: 'Removes cached answers. Other data of the Redis server stays. For proxy administrators.',
     args: { input: t.arg({ type: ClearInput, required: true, description: 'The answers.' }) },
     errors: {
       types: [Unavailable],

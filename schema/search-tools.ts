@@ -28,10 +28,10 @@ import { callFields } from './base/shared-fields.ts';
 
 const TYPE = 'SearchTool';
 const TOOL_ID = 'The search tool: global id or `searchToolId`.';
-const NAME = 'Name that searches use.';
+const NAME = 'Name of the tool in searches.';
 const INFO = 'Free-form information: an object, such as `{description: "…"}`.';
 const PARAMS =
-  'Its settings: an object with `search_provider`, `api_key`, `api_base`, `timeout`, `input_cost_per_query`.';
+  'Settings of the tool: an object with `search_provider`, `api_key`, `api_base`, `timeout` in seconds, and `input_cost_per_query` in USD.';
 
 const SearchToolType = builder.objectRef<SearchTool>(TYPE);
 
@@ -40,7 +40,7 @@ builder.node(SearchToolType, {
   id: { resolve: ({ id }) => id },
   loadMany: nodesOf((id, { scope }) => getSearchTool(scope, { id })),
   fields: (t) => ({
-    searchToolId: t.exposeString('id', { description: 'Its id, as in the HTTP API.' }),
+    searchToolId: t.exposeString('id', { description: 'Local id, as in the HTTP API.' }),
     name: t.exposeString('name', { description: NAME }),
     provider: t.string({
       description: 'Provider of the searches, such as `perplexity`. Empty when the settings cannot be decrypted.',
@@ -48,7 +48,7 @@ builder.node(SearchToolType, {
     }),
     params: t.field({
       type: 'JSON',
-      description: 'Its settings, as `litellm_params` in the HTTP API. Secrets are `REDACTED`.',
+      description: 'Settings of the tool, as `litellm_params` in the HTTP API. Secrets are `REDACTED`.',
       resolve: ({ params }) => redacted('litellm_params', params, 'admin') as SearchTool['params'],
     }),
     info: t.field({
@@ -63,13 +63,13 @@ builder.node(SearchToolType, {
     createdAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it was created. Null for a tool of the configuration file.',
+      description: 'When the tool was created. Null for a tool of the configuration file.',
       resolve: ({ createdAt }) => createdAt,
     }),
     updatedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it was last changed. Null for a tool of the configuration file.',
+      description: 'When the tool was last changed. Null for a tool of the configuration file.',
       resolve: ({ updatedAt }) => updatedAt,
     }),
   }),
@@ -88,7 +88,7 @@ const SearchToolOrderType = valueOrder('SearchTool', 'search tools', {
   PROVIDER: { value: 'provider', description: 'Provider.' },
   CREATED_AT: {
     value: 'created_at',
-    description: 'When it was created; tools of the configuration file are the earliest.',
+    description: 'When the tool was created; tools of the configuration file are the earliest.',
   },
 });
 
@@ -130,7 +130,7 @@ const CreateInput = builder.inputType('CreateSearchToolInput', {
   description: 'A search tool to store.',
   fields: (t) => ({
     name: t.string({ required: true, description: `${NAME} Unique.` }),
-    params: t.field({ type: 'JSON', required: true, description: `${PARAMS} They are stored encrypted.` }),
+    params: t.field({ type: 'JSON', required: true, description: `${PARAMS} The settings are stored encrypted.` }),
     info: t.field({ type: 'JSON', description: INFO }),
   }),
 });
@@ -140,7 +140,10 @@ const UpdateInput = builder.inputType('UpdateSearchToolInput', {
   fields: (t) => ({
     searchTool: t.id({ required: true, description: TOOL_ID }),
     name: t.string({ description: `${NAME} Unique.` }),
-    params: t.field({ type: 'JSON', description: `${PARAMS} All of them; \`REDACTED\` leaves a secret unchanged.` }),
+    params: t.field({
+      type: 'JSON',
+      description: `${PARAMS} Replaces all stored settings; \`REDACTED\` leaves a secret unchanged.`,
+    }),
     info: t.field({ type: 'JSON', description: `${INFO} Null removes it.` }),
   }),
 });
@@ -164,7 +167,7 @@ const TestType = builder
         nullable: true,
         description: 'Number of results of the test query. Null after a failure.',
       }),
-      failure: t.exposeString('failure', { nullable: true, description: 'Why the test failed. Null when it did not.' }),
+      failure: t.exposeString('failure', { nullable: true, description: 'Why the test failed. Null after a success.' }),
     }),
   });
 
@@ -215,7 +218,7 @@ builder.mutationFields((t) => ({
   testSearchTool: t.field({
     type: TestType,
     description:
-      'Sends a search with settings that are not stored. It is charged and recorded. For proxy administrators.',
+      'Sends a search with settings that are not stored. The search is charged and recorded. For proxy administrators.',
     complexity: { field: CALL_COST, multiplier: 1 },
     args: { input: t.arg({ type: TestInput, required: true, description: 'The settings.' }) },
     errors: {
@@ -273,11 +276,13 @@ const SearchInput = builder.inputType('SearchWebInput', {
   fields: (t) => ({
     searchTool: t.string({ required: true, description: 'Name of the search tool.' }),
     queries: t.stringList({ required: true, description: 'One to five texts to search for.' }),
-    maxResults: t.int({ description: 'Maximum number of results, 1 to 100.' }),
-    domains: t.stringList({ description: 'Domains that results come from, at most 20.' }),
+    maxResults: t.int({ description: 'Maximum number of results, 1 to 100. The default of the provider when absent.' }),
+    domains: t.stringList({
+      description: 'Domains to which results are limited, at most 20. All domains when absent or empty.',
+    }),
     maxTokensPerPage: t.int({ description: 'Maximum number of tokens of the text of a result.' }),
     country: t.string({ description: 'Country code of two letters.' }),
-    parameters: t.field({ type: 'JSON', description: 'Further parameters of the provider: an object.' }),
+    parameters: t.field({ type: 'JSON', description: 'Further parameters for the provider: an object.' }),
     ...callFields(t),
   }),
 });
@@ -285,7 +290,7 @@ const SearchInput = builder.inputType('SearchWebInput', {
 builder.mutationField('searchWeb', (t) =>
   t.field({
     type: SearchType,
-    description: 'Searches the web with a search tool. The search is charged and recorded as one over HTTP.',
+    description: 'Searches the web with a search tool. The search is charged and recorded as a search over HTTP.',
     complexity: { field: CALL_COST, multiplier: 1 },
     args: { input: t.arg({ type: SearchInput, required: true, description: 'The search.' }) },
     errors: {

@@ -296,11 +296,11 @@ export const traceEraser: Access = {
   },
 };
 
-/** Every credential; files, batches and responses are filtered by the visibility of their owners. */
+/** Every credential; files, batches, responses and videos are filtered by the visibility of their owners. */
 export const objectReader: Access = {
   name: 'objectReader',
   description:
-    'Every key. Admins see all files, batches and responses. A key of a team sees those of the team. Another key sees its own.',
+    'Every key. Admins see all files, batches, responses and videos. A key of a team sees those of the team. Another key sees its own.',
   check(caller) {
     requireCaller(caller);
   },
@@ -309,13 +309,14 @@ export const objectReader: Access = {
 /** Every credential that is not read-only. */
 export const objectWriter: Access = {
   name: 'objectWriter',
-  description: 'Every key that is not read-only, for the files, batches and responses it may see.',
+  description: 'Every key that is not read-only, for the files, batches, responses and videos it may see.',
   check(caller) {
     const { role } = requireCaller(caller);
+    const objects = 'files, batches, responses and videos';
     if (role === 'proxy_admin_viewer')
-      throw new Forbidden('Read-only administrators cannot change files, batches and responses.', 'proxy_admin');
+      throw new Forbidden(`Read-only administrators cannot change ${objects}.`, 'proxy_admin');
     if (role === 'internal_user_viewer')
-      throw new Forbidden('Read-only keys cannot change files, batches and responses.', 'internal_user');
+      throw new Forbidden(`Read-only keys cannot change ${objects}.`, 'internal_user');
   },
 };
 

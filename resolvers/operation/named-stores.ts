@@ -8,7 +8,7 @@ import type { StoreNamingPlatform } from './object-rights-platform.ts';
 import { callerOf } from './operation.ts';
 import type { Scope } from './scope.ts';
 
-/** A request for an API of a provider, which may name vector stores. */
+/** A request to an API of a provider. Its path and body may name vector stores. */
 interface NamingRequest {
   /** Path at the provider; empty for a path that names no store. */
   readonly path: string;
@@ -20,8 +20,8 @@ const namesStores = (tool: unknown): boolean =>
   isJsonObject(tool) && (tool['type'] === 'file_search' || Object.hasOwn(tool, 'vector_store_ids'));
 
 /**
- * A check of the rights to the vector stores that the lines of a batch name. It throws Forbidden. Null where every
- * store may be named.
+ * Returns a check of one line of a batch. The check throws Forbidden when the line names a vector store that the caller
+ * may not use. Null when the caller may name every store.
  */
 export async function batchStoreCheck(scope: Scope<StoreNamingPlatform>): Promise<((line: JsonObject) => void) | null> {
   const caller = callerOf(scope);
@@ -35,8 +35,8 @@ export async function batchStoreCheck(scope: Scope<StoreNamingPlatform>): Promis
 }
 
 /**
- * Checks the rights to the vector stores that a request names. All callers share the account of the provider, so that
- * the request must not pass over the rights to registered stores. Throws Forbidden.
+ * Checks the rights to the vector stores that a request names. Throws Forbidden. Without the check, a request to
+ * another API could use a registered store of another team, because all callers share the account of the provider.
  */
 export async function assertMayNameStores(
   scope: Scope<StoreNamingPlatform>,
@@ -48,13 +48,13 @@ export async function assertMayNameStores(
   if (stores.length === 0 && !hasStoreLists(caller, terms)) return;
   const byId = new Map(stores.map((store) => [store.id, store]));
   const named = new Set([...storesInBody(body), ...storesInPath(path)]);
-  // A path may name a registered store in another way.
+  // The id of a registered store counts in every segment of the path, not only after `vector_stores`.
   for (const segment of segmentsOf(path)) if (byId.has(segment)) named.add(segment);
   for (const id of named) assertMayNameStore(caller, id, { store: byId.get(id) ?? null, terms });
 }
 
-/** Sends a conversation, unless its tools name vector stores that the caller may not use. Then throws Forbidden. */
-export function whereStoresAllow<Answer>(
+/** Sends a conversation. Throws Forbidden instead when its tools name a vector store that the caller may not use. */
+export function sendAfterStoreCheck<Answer>(
   scope: Scope<StoreNamingPlatform>,
   { body: { tools }, labels }: Pick<ModelRequest, 'body' | 'labels'>,
   send: () => Promise<Answer>,

@@ -14,7 +14,7 @@ import { callerOf } from './operation.ts';
 import type { ObjectPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
-/** Part of a scope that calls about stored objects need. Background work, which has no request, has this part. */
+/** Part of a scope that calls about stored objects need. Background work has this part, but no request. */
 export type BackgroundScope = Pick<Scope<ObjectPlatform>, 'platform' | 'caller' | 'signal'>;
 
 /** As `BackgroundScope`, for calls that use no store. */
@@ -34,7 +34,7 @@ export interface NamedObject extends CallFacts {
   readonly id: string;
 }
 
-/** Maximum size of an object of an upstream, in bytes. */
+/** Maximum size of the JSON text of an upstream's object, in bytes. */
 const MAX_OBJECT_BYTES = 1024 * 1024;
 
 const NOT_FOUND_TEXTS: Readonly<Record<ObjectKind, (id: string) => string>> = {
@@ -103,26 +103,28 @@ export function pass(
   return scope.platform.gateway.pass(callerOf(scope), deployment, request, scope.signal);
 }
 
-/** As `pass`, for answers that are one object. Throws UpstreamFailed for another answer. */
+/** As `pass`, for calls that the upstream answers with one object. Throws UpstreamFailed for any other answer. */
 export async function passForObject(
   scope: CallScope,
   request: ObjectCall,
   facts: CallFacts,
 ): Promise<{ readonly call: GatewayCall; readonly read: ReadObject }> {
-  // The call is priced after its answer is read.
+  // Set while the answer is read. The gateway prices the call after that.
   let billed: BilledQuantity | undefined;
   const call = await pass(scope, request, facts, () => billed);
   const read = await call.consume(async (stream) => {
     const object = readObject(request.action.kind, await collect(stream, MAX_OBJECT_BYTES));
-    if (object !== null && request.action.billed === 'created') billed = billedOf(object.shown) ?? request.expected;
-    if (object !== null) return object;
-    const { provider } = request.place.deployment;
-    const message = `The upstream's answer cannot be used: it is not a ${request.action.kind}.`;
-    throw new UpstreamFailed(message, { provider, upstreamStatus: null });
+    if (object === null) {
+      const { provider } = request.place.deployment;
+      const message = `The upstream's answer cannot be used: it is not a ${request.action.kind}.`;
+      throw new UpstreamFailed(message, { provider, upstreamStatus: null });
+    }
+    if (request.action.billed === 'created') billed = billedOf(object.shown) ?? request.expected;
+    return object;
   });
   return { call, read };
 }
 
-/** Billed seconds of a new video; none of one that failed. */
+/** Billed seconds of a new video: zero when the video failed; undefined when the length is unknown. */
 const billedOf = (shown: ShownObject): BilledQuantity | undefined =>
   shown['status'] === 'failed' ? { unit: 'video_second', count: 0, resolution: null } : videoSecondsOf(shown);

@@ -2,13 +2,13 @@ import type { CustomerPermissions } from '../../src/domain/object-permissions/pe
 import type { VectorStores } from '../../src/domain/vector-stores/vector-store.ts';
 import type { Configuration } from '../../src/domain/settings/configuration.ts';
 
-/** What the rights over MCP servers, agents and vector stores need, besides the caller. */
+/** Parts of the platform that decide, with the caller, the rights to MCP servers, agents and vector stores. */
 export interface ObjectRightsPlatform {
   readonly customerPermissions: CustomerPermissions;
   readonly configuration: Configuration;
 }
 
-/** What the rights to vector stores need that requests for other APIs name. */
+/** Parts that decide the rights to vector stores which a request to another API names. */
 export interface StoreNamingPlatform extends ObjectRightsPlatform {
   readonly vectorStores: VectorStores;
 }

@@ -5,20 +5,20 @@ import { isSwitchedOn } from '../../src/domain/settings/switches.ts';
 import type { ObjectRightsPlatform } from './object-rights-platform.ts';
 import type { Scope } from './scope.ts';
 
-/** The id of a customer, as spend is counted for it. */
+/** The id of a customer as spend rows have it: without characters that rows cannot store, and with a maximum length. */
 const customerLabel = (endUser: string): string =>
   callLabels({ session: null, endUser, tags: [], metadata: {} })?.[END_USER] ?? endUser;
 
 /**
- * Terms of the rights of a call with these labels. Throws what the store throws when the rights of its customer cannot
- * be read.
+ * Terms that decide the rights of a call with these labels. Throws what the store throws when the rights of the
+ * customer cannot be read.
  */
 export async function permissionTerms(
   { platform, caller }: Scope<ObjectRightsPlatform>,
   labels: CallLabels | undefined,
 ): Promise<PermissionTerms> {
   const { customerPermissions, configuration } = platform;
-  // A request cannot name another customer than that of its signed token.
+  // The customer of a signed token replaces the customer that the request names.
   const endUser = nullIfBlank(caller?.key?.token?.endUserId ?? labels?.[END_USER] ?? null);
   const id = endUser === null ? null : customerLabel(endUser);
   const customer = id === null ? null : { id, permission: await customerPermissions.of(id) };

@@ -3,7 +3,7 @@ import type { ActiveGuardrails } from '../../src/domain/guardrails/guardrail.ts'
 import type { Policies } from '../../src/domain/policies/policies.ts';
 import type { Stores } from './stores.ts';
 
-/** Policies: named selections of guardrails, and where they apply. */
+/** Policies, which are named selections of guardrails, and their attachments to calls. */
 export interface PolicyPlatform {
   readonly stores: Pick<Stores, 'guardrailUse'>;
   readonly policies: Policies;

@@ -14,10 +14,11 @@ export const promptViewer: Access = {
   check: tenantViewer.check,
 };
 
-/** Every credential, for prompts that its key lists. */
+/** Every credential. The operation lists only prompts that the caller may see. */
 export const promptLister: Access = {
   name: 'promptLister',
-  description: 'Every key, for the prompts in its list `prompts`. Proxy administrators see all.',
+  description:
+    'Every key, for the prompts in the list `prompts` of its metadata. Proxy administrators without such a list see all prompts.',
   check(caller) {
     requireCaller(caller);
   },

@@ -7,7 +7,7 @@ export interface PromptedPlatform {
   readonly prompts: Pick<Prompts, 'list' | 'parsed'>;
 }
 
-/** Stored prompts. */
+/** Prompts, and the gateway that tests them. */
 export interface PromptPlatform {
   readonly prompts: Prompts;
   readonly gateway: Pick<Gateway, 'call'>;

@@ -6,8 +6,9 @@ import type { PromptedPlatform } from './prompt-platform.ts';
 import type { Scope } from './scope.ts';
 
 /**
- * A request with the messages of the prompt that it names; the same request when it names none. Throws InvalidInput for
- * an unknown prompt or one that the key may not use, and for a missing variable.
+ * Adds the messages, the model and the settings of the prompt that a request names. Returns the request unchanged when
+ * it names none. Throws InvalidInput for an unknown prompt, for a prompt that the key may not use, for a missing
+ * variable, and for an endpoint without messages.
  */
 export function withPrompt(scope: Scope<PromptedPlatform>, request: ModelRequest): ModelRequest {
   const { prompt: used } = request;

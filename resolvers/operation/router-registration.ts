@@ -7,7 +7,9 @@ import type { Scope } from './scope.ts';
 
 type RouterScope = Scope<StoredDeploymentPlatform>;
 
-/** The router of a stored row; undefined for other rows, and for a row that cannot be read. */
+/**
+ * The auto router of a stored row. Undefined for another deployment, and for a row that cannot be decrypted or read.
+ */
 function routerOf({ platform }: RouterScope, row: StoredDeployment): AutoRouter | undefined {
   try {
     return row.unreadable ? undefined : platform.deploymentReader.read(row).autoRouter;
@@ -18,11 +20,12 @@ function routerOf({ platform }: RouterScope, row: StoredDeployment): AutoRouter 
 }
 
 /**
- * Writes a deployment. A router with a limited classifier is counted first, with those of the configuration file and of
- * the database. Count and write are one step for all processes. A router that already has the classifier keeps its
- * place. Throws Forbidden for a router above the limit, before the write.
+ * Runs `write`, which stores the deployment `row`. For an auto router with a limited classifier, first counts the other
+ * routers with this classifier, in the configuration file and in the database. No other process stores a router between
+ * count and write. A stored router that keeps its classifier is not counted again. Throws Forbidden, before the write,
+ * for a router above the limit. Throws Unavailable when other processes hold the lock for a minute.
  */
-export async function registering<Result>(
+export async function writeWithinRouterLimit<Result>(
   scope: RouterScope,
   row: StoredDeployment,
   write: () => Promise<Result>,
@@ -33,9 +36,10 @@ export async function registering<Result>(
   return platform.stores.autoRouters.exclusively(async () => {
     const stored = await platform.stores.deployments.all({ ids: null });
     const before = stored.find(({ id }) => id === row.id);
-    const keepsPlace = before !== undefined && gatedClassifierOf(routerOf(scope, before)) === gatedClassifierOf(router);
-    if (!keepsPlace) {
-      const ofFile = platform.deployments.all().filter(({ stored: fromStore }) => fromStore === null);
+    const keepsClassifier =
+      before !== undefined && gatedClassifierOf(routerOf(scope, before)) === gatedClassifierOf(router);
+    if (!keepsClassifier) {
+      const ofFile = platform.deployments.all().filter(({ stored: storedRow }) => storedRow === null);
       const others = stored.filter(({ id }) => id !== row.id).map((other) => routerOf(scope, other));
       assertMayRegister(router, [...ofFile.map(({ deployment }) => deployment.autoRouter), ...others]);
     }

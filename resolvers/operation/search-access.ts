@@ -14,10 +14,11 @@ export const searchToolViewer: Access = {
   check: tenantViewer.check,
 };
 
-/** Every credential. The operation checks the rights to the tool. */
+/** Every credential. The operation checks the right to the search tool. */
 export const searcher: Access = {
   name: 'searcher',
-  description: 'Every key, for the search tools in the list of the key; for all where it has no list.',
+  description:
+    'Every key, for the search tools in the list `search_tools` of the key and of each owner of the key. An absent list allows all tools.',
   check(caller) {
     requireCaller(caller);
   },

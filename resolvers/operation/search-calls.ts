@@ -22,7 +22,7 @@ import type { SearchPlatform } from './search-platform.ts';
 
 type SearchScope = Scope<SearchPlatform>;
 
-/** Facts of the request that a search records. */
+/** Facts of a request that the spend row and the span of its search have. */
 export type SearchFacts = Pick<Forwarded, 'callId' | 'parent' | 'labels' | 'userAgent'>;
 
 /** Results, and the call that found them. */
@@ -31,24 +31,26 @@ export interface FoundResults {
   readonly results: readonly SearchResult[];
 }
 
-/** Seconds to wait for a provider where its tool has no `timeout`. */
-const DEFAULT_SECONDS = 30;
+/** Timeout of a search in seconds, where the tool has no `timeout`. */
+const DEFAULT_TIMEOUT_SECONDS = 30;
 /** Maximum size of the answer of a provider, in bytes. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-const FIRST_ERROR = 400;
-/** Last segment of the path of every provider. */
-const PATH = 'search';
+const FIRST_ERROR_STATUS = 400;
+/** Last segment of the path of a search, the same at all providers. */
+const SEARCH_SEGMENT = 'search';
+/** Id of a tool that is tested before it is stored. */
+export const UNSTORED_ID = 'unstored';
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
-/** The value of the first of some variables that is set; null for none. */
+/** Value of the first of these environment variables that is set. Null when none is set. */
 function variableOf({ platform }: SearchScope, names: readonly string[]): string | null {
   const references = Object.fromEntries(names.map((name) => [name, `os.environ/${name}`]));
   const values = platform.searchTools.resolved(references);
   return names.map((name) => textOf(values[name])).find((value) => value !== null) ?? null;
 }
 
-/** The provider of a tool. Throws InvalidInput for one that is not served. */
+/** The provider of a tool. Throws InvalidInput for a provider that is not supported. */
 function vendorOf({ platform }: SearchScope, tool: SearchTool): SearchVendor {
   const vendor = platform.searchVendors.find(providerOf(tool));
   if (vendor !== null) return vendor;
@@ -57,13 +59,17 @@ function vendorOf({ platform }: SearchScope, tool: SearchTool): SearchVendor {
   );
 }
 
-/** Address and key of a tool. Throws Unavailable for a missing one, and InvalidInput for a wrong address. */
+/**
+ * Base address and key of a tool. Without `api_base` and `api_key`, those of the provider's environment variables are
+ * used. Throws Unavailable for a missing address or key, and InvalidInput for an address that must not be called.
+ */
 function accountOf(scope: SearchScope, tool: SearchTool, vendor: SearchVendor): { base: string; key: Secret | null } {
-  // Without its account, a call would use the default one.
-  const unknown = tool.id === UNSTORED_ID ? null : scope.platform.searchTools.accountFault(tool.id);
-  if (unknown !== null) throw new Unavailable(unknown, null);
-  const [ownKey, ownBase] = [textOf(tool.params['api_key']), textOf(tool.params['api_base'])];
-  // The key of the environment is never sent to the address of a tool.
+  // A tool whose params cannot be read must not use the account of the environment variables instead.
+  const fault = tool.id === UNSTORED_ID ? null : scope.platform.searchTools.accountFault(tool.id);
+  if (fault !== null) throw new Unavailable(fault, null);
+  const ownKey = textOf(tool.params['api_key']);
+  const ownBase = textOf(tool.params['api_base']);
+  // A key from an environment variable is never sent to the `api_base` of a tool.
   const key = ownKey ?? (ownBase === null ? variableOf(scope, vendor.keyVariables) : null);
   const base = ownBase ?? variableOf(scope, vendor.baseVariables) ?? vendor.base;
   if (base === null) throw new Unavailable(`The search tool ${tool.name} has no api_base.`, null);
@@ -74,26 +80,25 @@ function accountOf(scope: SearchScope, tool: SearchTool, vendor: SearchVendor): 
   return { base, key: key === null ? null : new Secret(key) };
 }
 
-/** Id of a tool that is tested before it is stored. */
-export const UNSTORED_ID = 'unstored';
-
+/** Address of a search. The path of `base` may already end with the segment `search`. */
 function addressOf(base: string, query: Readonly<Record<string, string>>): string {
   const trimmed = base.replace(/\/+$/, '');
   const { pathname } = new URL(trimmed);
-  const url = pathname.endsWith(`/${PATH}`) ? new URL(trimmed) : addressBelow(trimmed, PATH);
+  const url = pathname.endsWith(`/${SEARCH_SEGMENT}`) ? new URL(trimmed) : addressBelow(trimmed, SEARCH_SEGMENT);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   return url.href;
 }
 
-function secondsOf({ platform }: SearchScope, { params }: SearchTool): number {
+/** Timeout of a search in seconds: that of the tool, at most that of pass-through calls. */
+function timeoutSecondsOf({ platform }: SearchScope, { params }: SearchTool): number {
   const { timeout } = params;
-  const seconds = typeof timeout === 'number' && timeout > 0 ? timeout : DEFAULT_SECONDS;
+  const seconds = typeof timeout === 'number' && timeout > 0 ? timeout : DEFAULT_TIMEOUT_SECONDS;
   return Math.min(seconds, platform.passThrough.timeoutSeconds);
 }
 
 /**
- * Searches with one tool. Throws Unavailable for a tool without an account, UpstreamFailed, and what the gateway's
- * `forward` throws.
+ * Searches with one tool. Throws InvalidInput for an unsupported provider or a wrong address, Unavailable for a tool
+ * without an account, UpstreamFailed, and what the gateway's `forward` throws.
  */
 export async function searchWith(
   scope: SearchScope,
@@ -120,11 +125,11 @@ export async function searchWith(
       body: json === null ? new Uint8Array() : new TextEncoder().encode(JSON.stringify(json)),
       // Guardrails check these texts.
       fields: json ?? query,
-      timeoutSeconds: secondsOf(scope, tool),
+      timeoutSeconds: timeoutSecondsOf(scope, tool),
       answerLimit: MAX_ANSWER_BYTES,
       operation: 'search',
       callType: 'asearch',
-      // Rows show the provider before the model.
+      // The key of the price without the provider, which spend rows have in another column.
       model: priceKeyOf(vendor.name, search).slice(vendor.name.length + 1),
       provider: vendor.name,
       deploymentId: tool.id,
@@ -141,7 +146,10 @@ export async function searchWith(
   return { call, results: firstResults(results, search) };
 }
 
-/** The results of an answer. Throws UpstreamFailed for a failure, and for an answer that is no list of results. */
+/**
+ * Reads the results of an answer. Throws UpstreamFailed for an error status, and for an answer without a list of
+ * results.
+ */
 function resultsIn(
   bytes: Uint8Array | null,
   { vendor, key, status }: { readonly vendor: SearchVendor; readonly key: Secret | null; readonly status: number },
@@ -149,19 +157,27 @@ function resultsIn(
   const failed = (message: string, upstreamStatus: number | null): UpstreamFailed =>
     new UpstreamFailed(message, { provider: vendor.name, upstreamStatus });
   if (bytes === null) throw failed(`The answer of ${vendor.title} is too large.`, null);
-  const value = jsonObjectOf(parsed(bytes));
-  if (status >= FIRST_ERROR) {
+  const value = jsonObjectOf(jsonOrNull(bytes));
+  if (status >= FIRST_ERROR_STATUS) {
     const message = messageIn(value) ?? `${vendor.title} answered with the status ${status}.`;
-    // Some providers repeat the key.
-    const secret = key?.reveal() ?? '';
-    throw failed(secret === '' ? message : message.replaceAll(secret, '<secret>'), status);
+    throw failed(withoutKey(message, key).slice(0, MAX_MESSAGE_CHARACTERS), status);
   }
   const results = vendor.read(value);
   if (results === null) throw failed(`The answer of ${vendor.title} is no list of results.`, null);
   return results;
 }
 
-function parsed(bytes: Uint8Array): unknown {
+/**
+ * A message without the key of the tool, which some providers repeat. The forwarder has replaced the key in the JSON
+ * text, unless JSON escapes one of its characters. Call this before the message is cut: a cut could split the key.
+ */
+function withoutKey(message: string, key: Secret | null): string {
+  const text = key?.reveal() ?? '';
+  return text === '' ? message : message.replaceAll(text, '<secret>');
+}
+
+/** Parses JSON. Null for bytes that are not JSON. */
+function jsonOrNull(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes)) as unknown;
   } catch {
@@ -169,15 +185,18 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-/** Characters of a message of a provider that are shown. */
-const SHOWN_CHARACTERS = 1_000;
+/** Maximum number of characters of a provider's message in an error. */
+const MAX_MESSAGE_CHARACTERS = 1_000;
 
-/** The message of a failure, in the places where providers have it; null without one. */
+/**
+ * The message of an error answer: the member `error`, `detail` or `message`, or one of these inside it. Null without
+ * one.
+ */
 function messageIn(answer: JsonObject): string | null {
   for (const value of [answer['error'], answer['detail'], answer['message']]) {
     const inner = isJsonObject(value) ? (value['message'] ?? value['error'] ?? value['detail']) : value;
     const message = textOf(inner);
-    if (message !== null) return message.slice(0, SHOWN_CHARACTERS);
+    if (message !== null) return message;
   }
   return null;
 }

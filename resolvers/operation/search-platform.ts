@@ -6,7 +6,7 @@ import type { SearchTools } from '../../src/domain/search-tools/search-tool.ts';
 import type { CostAdjustments } from '../../src/domain/settings/cost-adjustments.ts';
 import type { ForwardGateway } from '../../src/gateway/gateway.ts';
 
-/** Search tools, and searches with them. */
+/** Search tools, and the gateway that sends their searches. */
 export interface SearchPlatform {
   readonly searchTools: SearchTools;
   readonly searchVendors: SearchVendors;

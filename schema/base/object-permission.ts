@@ -2,12 +2,12 @@ import type { ObjectPermission } from '../../src/domain/object-permissions/objec
 import { readObjectOrNull } from './json-inputs.ts';
 
 export const PERMISSION_INPUT =
-  'Rights over MCP servers, agents and vector stores: an object with members such as `mcp_servers`, `agents` and `vector_stores`. A member replaces the stored one, and null removes it. Null removes all.';
+  'Rights over MCP servers, agents and vector stores: an object with members such as `mcp_servers`, `agents` and `vector_stores`. A member replaces the stored member, and a null member removes it. Null instead of an object removes the whole permission.';
 
 export const PERMISSION_OUTPUT =
-  'Rights over MCP servers, agents and vector stores: an object with members such as `mcp_servers`, `agents` and `vector_stores`. Null when none is set.';
+  'Rights over MCP servers, agents and vector stores: an object with members such as `mcp_servers`, `agents` and `vector_stores`. Null without a permission.';
 
-/** The permission of an input, as a member of a patch. Throws InvalidInput. */
+/** The permission of an input, as a member of a patch: no member when the input has none. Throws InvalidInput. */
 export const permissionOf = ({
   objectPermission,
 }: {

@@ -2,7 +2,7 @@ import type { ByteStream } from '../domain/bytes.ts';
 import type { Forwarded } from '../domain/pass-through/forwarded.ts';
 
 const MARK = '<secret>';
-/** Shorter texts are no secrets: they would also match other words of an answer. */
+/** Minimum number of characters of a replaced credential. A shorter one would match other words of an answer, too. */
 const MIN_CHARACTERS = 4;
 const SCHEME = /^(\S+) +(.+)$/;
 
@@ -13,7 +13,7 @@ function formsOf(value: string): readonly string[] {
   return [value, bare, ...decoded];
 }
 
-/** Texts of the credentials of a request, the longest first. */
+/** Texts to replace in the answer to a request, because they contain its credentials. The longest text is first. */
 export function credentialTexts({ credentials }: Pick<Forwarded, 'credentials'>): readonly string[] {
   const texts = Object.values(credentials).flatMap((secret) => formsOf(secret.reveal()));
   return [...new Set(texts)]
@@ -21,27 +21,29 @@ export function credentialTexts({ credentials }: Pick<Forwarded, 'credentials'>)
     .toSorted((left, right) => right.length - left.length);
 }
 
-/** A text without credentials. */
+/** Replaces secrets in a text. A secret that contains another one must come first. */
 export const redactedText = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((redacted, secret) => redacted.replaceAll(secret, MARK), text);
 
-/** Matches a secret, the longest one first. */
+/** Matches any of these secrets. Where several match, the first in the list is used. */
 const patternOf = (secrets: readonly string[]): RegExp =>
   new RegExp(secrets.map((secret) => secret.replaceAll(/[^\w\s]/g, String.raw`\$&`)).join('|'), 'g');
 
 /**
- * A stream without credentials. A credential may be split over chunks. So the end of each chunk is held back until the
- * next one, at most the length of the longest credential. Nothing else is buffered.
+ * Replaces secrets in a stream. A secret may be split over chunks. So the end of each chunk is held until the next
+ * chunk arrives: fewer bytes than the longest secret has. Nothing else is buffered. `secrets` has the longest secret
+ * first.
  */
 export function redactedBytes(body: ByteStream, secrets: readonly string[]): ByteStream {
   const held = Math.max(0, ...secrets.map(({ length }) => length - 1));
   if (held === 0) return body;
   const pattern = patternOf(secrets);
-  // Latin-1 maps each byte to one character. Credentials in headers have no other characters.
+  // Latin-1 maps each byte to one character, and credentials in headers have no other characters.
   let rest = '';
-  const take = (bytes: Uint8Array | null): Buffer => {
+  /** Returns the redacted bytes that can be sent, and holds the rest. Null ends the stream: nothing is held. */
+  const redactNext = (bytes: Uint8Array | null): Buffer => {
     const text = bytes === null ? rest : rest + Buffer.from(bytes).toString('latin1');
-    // The held text is not redacted yet: its start may become a longer credential.
+    // Matches in the held text are replaced later: with the next chunk, a longer secret may match there.
     const end = bytes === null ? text.length : Math.max(0, text.length - held);
     let safe = '';
     let at = 0;
@@ -61,11 +63,11 @@ export function redactedBytes(body: ByteStream, secrets: readonly string[]): Byt
     pipe(sink) {
       body.pipe({
         chunk(bytes) {
-          const safe = take(bytes);
+          const safe = redactNext(bytes);
           return safe.length === 0 ? true : sink.chunk(safe);
         },
         done() {
-          const last = take(null);
+          const last = redactNext(null);
           if (last.length > 0) sink.chunk(last);
           sink.done();
         },

@@ -9,7 +9,7 @@ export interface RowCache<Row> {
   refresh(): Promise<void>;
 }
 
-/** `changed` is called after each read whose rows are in use. */
+/** `changed` is called when the result of a read replaces the rows. */
 export function createRowCache<Row>(
   store: Pick<RowStore<Row, null>, 'all'>,
   changed: () => void = () => undefined,

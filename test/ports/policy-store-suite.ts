@@ -108,7 +108,7 @@ export function policyStoreSuite(engine: Engine): void {
       await one.setStatus('2', 'published', BY);
       await one.setStatus('2', 'production', { ...BY, now: LATER });
       await other.refresh();
-      expect(other.book().resolved('p', null)?.guardrails).toEqual(['b']);
+      expect(other.book().resolved('p')?.guardrails).toEqual(['b']);
       expect(other.list().map(({ status }) => status)).toEqual(['published', 'production']);
     });
 

@@ -1,6 +1,9 @@
 import type { ObjectPermission } from '../../../src/domain/object-permissions/object-permission.ts';
 
-/** The permission of an owner. As its own row has no id here, it has that of the owner. */
+/**
+ * Members of an answer with the permission of an owner. Permissions have no id in this server, so that
+ * `object_permission_id` is the id of the owner.
+ */
 export const renderPermission = ({
   id,
   objectPermission,

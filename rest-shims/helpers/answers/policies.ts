@@ -29,7 +29,7 @@ export const renderPolicy = (policy: ShownPolicy) => ({
   definition_location: locationOf(policy),
 });
 
-export const policyList = (policies: readonly ShownPolicy[]) => ({
+export const renderPolicies = (policies: readonly ShownPolicy[]) => ({
   policies: policies.map(renderPolicy),
   total_count: policies.length,
 });
@@ -80,20 +80,24 @@ export const renderCheck = ({ errors, warnings }: PolicyCheck) => ({
   warnings: warnings.map(renderFault),
 });
 
-const percent = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((part / whole) * 1_000) / 10);
+/** Percentage with one decimal; 0 when `whole` is 0. */
+const percentOf = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((part / whole) * 1_000) / 10);
 
-/** Runs of the guardrails of policies. Members without a value exist for clients of the reference. */
+/**
+ * Runs of the guardrails of policies. `avgLatency` is in ms. Members with a constant value, such as `status`, are not
+ * measured: clients of the reference expect them.
+ */
 export function renderPolicyUse({ rows, days }: PolicyUseReport) {
   const total = days.reduce((sum, { runs }) => sum + runs, 0);
   const blocked = days.reduce((sum, { intervened }) => sum + intervened, 0);
   return {
-    rows: rows.map(({ name, runs, blocked: ofRow, latencyMs }) => ({
+    rows: rows.map(({ name, runs, blocked: blockedOfPolicy, latencyMs }) => ({
       id: name,
       name,
       type: 'Policy',
       provider: 'Policy',
       requestsEvaluated: runs,
-      failRate: percent(ofRow, runs),
+      failRate: percentOf(blockedOfPolicy, runs),
       avgScore: null,
       avgLatency: runs === 0 ? null : Math.round(latencyMs / runs),
       status: 'healthy',
@@ -102,7 +106,7 @@ export function renderPolicyUse({ rows, days }: PolicyUseReport) {
     chart: days.map(({ day, runs, intervened }) => ({ date: day, passed: runs - intervened, blocked: intervened })),
     totalRequests: total,
     totalBlocked: blocked,
-    passRate: total === 0 ? 100 : percent(total - blocked, total),
+    passRate: total === 0 ? 100 : percentOf(total - blocked, total),
     totalUsageUnits: {},
     totalCost: null,
     totalUntrackedUsageUnits: {},

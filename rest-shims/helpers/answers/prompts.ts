@@ -2,7 +2,7 @@ import type { ShownPrompt } from '../../../resolvers/prompts.ts';
 import { redacted } from '../../../src/domain/settings/redaction.ts';
 import type { PromptVersion } from '../../../src/domain/prompts/prompt.ts';
 
-/** Members of `litellm_params` that every answer has. */
+/** Members of `litellm_params` in every answer, with their values where the prompt does not set them. */
 const DEFAULT_PARAMS = {
   prompt_id: null,
   prompt_integration: 'dotprompt',
@@ -13,7 +13,7 @@ const DEFAULT_PARAMS = {
   ignore_prompt_manager_optional_params: false,
 };
 
-/** A version of a prompt. `shownId` is the id with or without its version. */
+/** A version of a prompt. `shownId` is the `prompt_id` of the answer: that of the prompt, or with a version (`.v2`). */
 export const renderPrompt = (one: PromptVersion, shownId: string) => ({
   prompt_id: shownId,
   litellm_params: redacted('litellm_params', { ...DEFAULT_PARAMS, ...one.params }, 'admin'),

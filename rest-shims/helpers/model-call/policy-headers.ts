@@ -1,8 +1,8 @@
 import type { AppliedPolicy } from '../../../src/domain/chat/failed-call.ts';
 
-/** Names of policies, for a header. */
+/** Value of `x-litellm-applied-policies`: names with commas. */
 export const policyNames = (policies: readonly AppliedPolicy[]): string => policies.map(({ name }) => name).join(',');
 
-/** Why policies apply, for a header: `name=why; name=why`. */
+/** Value of `x-litellm-policy-sources`, which says why each policy applies: `name=why; name=why`. */
 export const policySources = (policies: readonly AppliedPolicy[]): string =>
   policies.map(({ name, via }) => `${name}=${via}`).join('; ');

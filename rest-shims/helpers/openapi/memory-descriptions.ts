@@ -4,5 +4,5 @@ export const MEMORY_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'memory.delete': 'Remove a stored text.',
   'memory.get': 'Read a stored text.',
   'memory.list': 'List the stored texts of the user and the team of the key.',
-  'memory.put': 'Change or store a text.',
+  'memory.put': 'Change a stored text, or store a new one.',
 };

@@ -7,7 +7,7 @@ export const SEARCH_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'searchTools.delete': 'Remove a search tool.',
   'searchTools.get': 'Read a search tool.',
   'searchTools.list': 'List search tools.',
-  'searchTools.providers': 'List the providers of searches.',
+  'searchTools.providers': 'List the supported providers of searches.',
   'searchTools.test': 'Test the settings of a search tool.',
-  'searchTools.update': 'Replace a search tool.',
+  'searchTools.update': 'Change a search tool.',
 };

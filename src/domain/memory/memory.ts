@@ -91,7 +91,8 @@ export function ownersOf(caller: Caller): readonly string[] {
  * team. Throws InvalidInput when the entry has neither a user nor a team.
  */
 export function ownerOfDraft(caller: Caller, named: NamedOwner): Pick<Memory, 'userId' | 'teamId' | 'owner'> {
-  const isAdmin = caller.role === 'proxy_admin';
+  // Read-only administrators may name an owner to read from. Access rules refuse their writes.
+  const isAdmin = caller.role === 'proxy_admin' || caller.role === 'proxy_admin_viewer';
   const [user, team] = [userOf(caller), teamOf(caller)];
   // The team owns the entry when an administrator names a team and no user.
   const defaultUser = isAdmin && nullIfBlank(named.teamId) !== null ? null : user;

@@ -17,6 +17,8 @@ interface CompiledPolicy {
   appliesTo(model: string | null): boolean;
   /** Names of the guardrails of the policy and its parents for a model, each once. */
   guardrailsFor(model: string | null): readonly string[];
+  /** As `guardrailsFor`, with the guardrails of every condition. */
+  guardrailsForAllModels(): readonly string[];
 }
 
 /** A policy that applies to a call. */
@@ -43,8 +45,11 @@ export interface PolicyBook {
   has(name: string): boolean;
   /** The policies of a call, each once: attached ones by priority, then `named`. Unknown names are left out. */
   match(facts: CallFacts, named: readonly NamedPolicy[]): readonly MatchedPolicy[];
-  /** A policy with its guardrails and the inherited ones; null for an unknown name. */
-  resolved(name: string, model: string | null): MatchedPolicy | null;
+  /**
+   * A policy in force with its guardrails and those that it inherits, for all models: conditions are ignored. Null for
+   * an unknown name.
+   */
+  resolved(name: string): Pick<MatchedPolicy, 'name' | 'guardrails'> | null;
 }
 
 type Condition = (model: string | null) => boolean;
@@ -56,6 +61,16 @@ function conditionOf({ condition }: Policy, matcher: ModelMatcher): Condition {
   return (model) => model !== null && checks.some((matches) => matches(model));
 }
 
+/** Names of the guardrails that policies select one after another, the most general policy first. */
+function selectedBy(policies: readonly Policy[]): readonly string[] {
+  const names = new Set<string>();
+  for (const { guardrailsAdd, guardrailsRemove } of policies) {
+    for (const name of guardrailsAdd) names.add(name);
+    for (const name of guardrailsRemove) names.delete(name);
+  }
+  return [...names];
+}
+
 function compile(policy: Policy, inForce: ReadonlyMap<string, Policy>, matcher: ModelMatcher): CompiledPolicy {
   const { chain, fault } = inheritanceOf(policy, inForce);
   const links = chain.map((member) => ({ member, applies: conditionOf(member, matcher) }));
@@ -65,15 +80,8 @@ function compile(policy: Policy, inForce: ReadonlyMap<string, Policy>, matcher: 
     pipeline: policy.pipeline,
     // The last member of the chain is the policy itself.
     appliesTo: (model) => links.at(-1)?.applies(model) === true,
-    guardrailsFor(model) {
-      const names = new Set<string>();
-      for (const { member, applies } of links) {
-        if (!applies(model)) continue;
-        for (const name of member.guardrailsAdd) names.add(name);
-        for (const name of member.guardrailsRemove) names.delete(name);
-      }
-      return [...names];
-    },
+    guardrailsFor: (model) => selectedBy(links.filter(({ applies }) => applies(model)).map(({ member }) => member)),
+    guardrailsForAllModels: () => selectedBy(links.map(({ member }) => member)),
   };
 }
 
@@ -122,9 +130,9 @@ export function createPolicyBook(
       }
       return [...matched.values()];
     },
-    resolved(name, model) {
+    resolved(name) {
       const policy = compiled.get(name);
-      return policy === undefined ? null : matchOf(policy, 'request', model);
+      return policy === undefined ? null : { name, guardrails: policy.guardrailsForAllModels() };
     },
   };
 }

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { DashboardFiles } from '../../../rest-shims/dashboard.ts';
 
-/** Deadline of the build in ms. It takes 100 to 300 ms. */
+/** Deadline of the build in ms. A build takes 100 to 300 ms. */
 const BUILD_DEADLINE_MS = 30_000;
 
 /**
- * Returns a reader of the dashboard's files. The first call builds them, which a server without visitors never pays.
- * After a failed build, the next call tries again.
+ * Returns a function that reads the files of the dashboard. Its first call builds the files, so that a start is not
+ * slower. After a failed build, the next call builds again.
  */
 export function createDashboardFiles(): () => Promise<DashboardFiles> {
   let files: Promise<DashboardFiles> | null = null;

@@ -5,6 +5,7 @@ import type { Usd } from '../../domain/money.ts';
 import type { Database } from '../database/database.ts';
 import { createDatabaseMutex } from '../database/mutex.ts';
 
+/** One group of routed calls. `cost` is in picodollars. */
 interface StoredSum {
   readonly router_id: string;
   readonly router: string;
@@ -16,7 +17,7 @@ interface StoredSum {
   readonly cost: string;
 }
 
-/** Decisions of routers are in the spend rows of their calls. */
+/** Store of auto routers. Their decisions are in the spend rows of the routed calls. */
 export function createAutoRouterStore(database: Database): AutoRouterStore {
   const { flavour, readRows } = database;
   const decision = flavour === 'postgresql' ? sql`cast(routing as json)` : sql`routing`;

@@ -6,8 +6,8 @@ import type { Database } from '../database/database.ts';
 import { createRowStore, matching } from '../database/row-store.ts';
 import { MemoryEntity } from './entities.ts';
 
-/** Condition that a name begins with a text. Both engines count code points. */
-const beginning = (prefix: string): JsonObject => {
+/** Condition that a name begins with a prefix. `substr` counts code points on both engines, as `Array.from` does. */
+const nameBeginsWith = (prefix: string): JsonObject => {
   const text = storable(prefix);
   return { [raw('substr(name, 1, cast(? as integer)) = cast(? as text)', [Array.from(text).length, text])]: [] };
 };
@@ -18,8 +18,8 @@ export const createMemoryStore = (database: Database): MemoryStore =>
     noun: 'memory',
     where: ({ owners, name, namePrefix, search }) => [
       ...matching({ owner: owners, name }),
-      ...(namePrefix === null ? [] : [beginning(namePrefix)]),
-      ...(search === null ? [] : [{ $or: [{ id: storable(search) }, beginning(search)] }]),
+      ...(namePrefix === null ? [] : [nameBeginsWith(namePrefix)]),
+      ...(search === null ? [] : [{ $or: [{ id: storable(search) }, nameBeginsWith(search)] }]),
     ],
     ranks: { name: 'name' },
     conflictText: ({ name }) => memoryExists(name).message,

@@ -4,6 +4,7 @@ import type { SearchVendor, SearchVendors, VendorRequest, WebSearch } from '../.
 
 /** Default number of tokens of the text of a result, as in the API of Perplexity. */
 const TOKENS_PER_PAGE = 1_024;
+/** Assumed length of a token. Exa limits texts by characters. */
 const CHARACTERS_PER_TOKEN = 4;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -11,19 +12,19 @@ const dateOf = (value: unknown): string | null => (typeof value === 'string' && 
 const listOf = (value: unknown): readonly JsonObject[] | null =>
   Array.isArray(value) ? value.filter(isJsonObject) : null;
 
-/** Members without those that are absent. */
+/** The members whose value is neither null nor an empty list. */
 const present = (members: Readonly<Record<string, unknown>>): JsonObject =>
   Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0)),
   );
 
-const joined = ({ queries }: WebSearch): string => queries.join(' ');
+const joinedQueries = ({ queries }: WebSearch): string => queries.join(' ');
 
-/** A query with the operators of search engines for domains. */
+/** All queries as one text. The operator `site:` limits the results to the domains. */
 function withSites(search: WebSearch): string {
   const sites = search.domains.map((domain) => `site:${domain}`).join(' OR ');
-  if (sites === '') return joined(search);
-  return `${joined(search)} ${search.domains.length === 1 ? sites : `(${sites})`}`;
+  if (sites === '') return joinedQueries(search);
+  return `${joinedQueries(search)} ${search.domains.length === 1 ? sites : `(${sites})`}`;
 }
 
 const bearer = (key: Secret | null): VendorRequest['credentials'] =>
@@ -40,7 +41,7 @@ const post = (json: JsonObject, credentials: VendorRequest['credentials']): Vend
 
 const get = (members: JsonObject, credentials: VendorRequest['credentials']): VendorRequest => ({
   method: 'GET',
-  // Parameters of a query are texts, numbers and booleans.
+  // A query has texts, numbers and booleans. Other values are left out.
   query: Object.fromEntries(
     Object.entries(members).flatMap(([name, value]) =>
       ['string', 'number', 'boolean'].includes(typeof value) ? [[name, String(value)]] : [],
@@ -87,7 +88,7 @@ const PERPLEXITY: SearchVendor = {
     })) ?? null,
 };
 
-/** Tavily names countries in English and in lower case. */
+/** Names of countries by code. Tavily reads English names in lower case. */
 const countryNames = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
 
 /** https://docs.tavily.com/documentation/api-reference/endpoint/search */
@@ -105,11 +106,11 @@ const TAVILY: SearchVendor = {
     return post(
       {
         ...further,
-        // Tavily would select the depth, which decides the price.
+        // With `auto_parameters`, Tavily selects a depth that the request does not set. The depth decides the price.
         ...(Boolean(further['auto_parameters']) && typeof further['search_depth'] !== 'string'
           ? { search_depth: 'basic' }
           : {}),
-        query: joined(search),
+        query: joinedQueries(search),
         ...present({ max_results: maxResults, include_domains: domains, country: countryName }),
       },
       bearer(key),
@@ -125,6 +126,7 @@ const TAVILY: SearchVendor = {
     })) ?? null,
 };
 
+/** Exa returns the text, a summary or highlights of a page, as the request asks. The first that is present is used. */
 function exaSnippet({ text, summary, highlights }: JsonObject): string {
   if (textOf(text) !== '') return textOf(text);
   if (textOf(summary) !== '') return textOf(summary);
@@ -143,13 +145,13 @@ const EXA: SearchVendor = {
   write(search, key) {
     const { maxResults, domains, maxTokensPerPage, country, further } = search;
     const maxCharacters = (maxTokensPerPage ?? TOKENS_PER_PAGE) * CHARACTERS_PER_TOKEN;
-    // The number of results decides the price: it is that of `max_results` only.
+    // The price depends on the number of results, which only `max_results` may set.
     const { numResults: _results, ...parameters } = further;
     return post(
       {
         contents: { text: { maxCharacters } },
         ...parameters,
-        query: joined(search),
+        query: joinedQueries(search),
         ...present({ numResults: maxResults, includeDomains: domains, userLocation: country }),
       },
       header('x-api-key', key),
@@ -177,20 +179,21 @@ const BRAVE: SearchVendor = {
   write(search, key) {
     const { maxResults, country, further } = search;
     const parameters = present({ q: withSites(search), count: maxResults, country });
-    // Decorations are HTML tags in texts.
+    // Text decorations are HTML tags in the texts of results.
     return get({ text_decorations: false, ...further, ...parameters }, header('x-subscription-token', key));
   },
-  // An answer without web results has no member `web`.
-  read: ({ web, type }) =>
-    type !== 'search' && !isJsonObject(web)
-      ? null
-      : (listOf(isJsonObject(web) ? web['results'] : []) ?? []).map(({ title, url, description, ...one }) => ({
-          title: textOf(title),
-          url: textOf(url),
-          snippet: textOf(description),
-          date: dateOf(one['page_age']) ?? dateOf(one['age']),
-          lastUpdated: null,
-        })),
+  read({ web, type }) {
+    // An answer without web results has no member `web`.
+    if (!isJsonObject(web)) return type === 'search' ? [] : null;
+    const results = listOf(web['results']) ?? [];
+    return results.map(({ title, url, description, page_age: pageAge, age }) => ({
+      title: textOf(title),
+      url: textOf(url),
+      snippet: textOf(description),
+      date: dateOf(pageAge) ?? dateOf(age),
+      lastUpdated: null,
+    }));
+  },
 };
 
 /** https://serper.dev */

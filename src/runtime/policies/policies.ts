@@ -23,29 +23,30 @@ interface PolicyOptions {
   readonly attachments: AttachmentStore;
 }
 
-/** Statuses that a version may have next. */
-const NEXT: Readonly<Record<VersionStatus, readonly VersionStatus[]>> = {
+/** Statuses that may follow a status. */
+const NEXT_STATUSES: Readonly<Record<VersionStatus, readonly VersionStatus[]>> = {
   draft: ['published'],
   published: ['production'],
   production: ['published'],
 };
 
-const loaded = (row: StoredPolicy): Policy => ({ ...row, isFromConfig: false });
+const policyOf = (row: StoredPolicy): Policy => ({ ...row, isFromConfig: false });
 
-/** Policies in memory over their rows. */
+/** Policies of the configuration file and of the database, in memory. */
 export function createPolicies({ configured, policies, attachments }: PolicyOptions): Policies {
   let file = configured;
+  /** Compiled when it is read for the first time after a change. */
   let book: PolicyBook | null = null;
-  const forget = (): void => {
+  const discardBook = (): void => {
     book = null;
   };
-  const versions = createRowCache(policies, forget);
-  const attached = createRowCache(attachments, forget);
+  const versions = createRowCache(policies, discardBook);
+  const attached = createRowCache(attachments, discardBook);
 
   const isOfFile = (name: string): boolean => file.policies.some((one) => one.name === name);
   const list = (): readonly Policy[] => [
     ...file.policies,
-    ...versions.rows().flatMap((row) => (isOfFile(row.name) ? [] : [loaded(row)])),
+    ...versions.rows().flatMap((row) => (isOfFile(row.name) ? [] : [policyOf(row)])),
   ];
   const allAttachments = (): readonly PolicyAttachment[] => [
     ...file.attachments,
@@ -58,20 +59,21 @@ export function createPolicies({ configured, policies, attachments }: PolicyOpti
     const all = [...others, { ...policy, status: 'production' as const }];
     const inForce = policiesInForce(all);
     for (const one of inForce.values()) {
-      // Faults of other policies exist without this policy.
-      const isConcerned = one.name === policy.name || one.inherit === policy.name;
-      const fault = isConcerned ? inheritanceOf(one, inForce).fault : null;
+      // Checks this policy and those that inherit directly from it. Faults of other policies exist already.
+      const isChecked = one.name === policy.name || one.inherit === policy.name;
+      const fault = isChecked ? inheritanceOf(one, inForce).fault : null;
       if (fault !== null) throw new InvalidInput(`inherit: ${fault.message}`);
     }
     return bookOf(all);
   }
 
+  /** Ends the status `production` of all other versions of the policy. */
   async function demoteOthers(promoted: StoredPolicy, { now, by }: Authored): Promise<void> {
     const others = (await policies.all(null)).filter(
       ({ id, name, status }) => name === promoted.name && status === 'production' && id !== promoted.id,
     );
     for (const { id } of others)
-      // oxlint-disable-next-line no-await-in-loop -- nearly always one
+      // oxlint-disable-next-line no-await-in-loop -- there is rarely more than one
       await policies.change(id, (row) =>
         row.status === 'production' ? { ...row, status: 'published', updatedAt: now, updatedBy: by } : row,
       );
@@ -96,12 +98,12 @@ export function createPolicies({ configured, policies, attachments }: PolicyOpti
         productionAt: by.now,
         ...newStamps(by),
       };
-      bookWith(loaded(row));
+      bookWith(policyOf(row));
       await versions.refresh();
       if (versions.rows().some((one) => one.name === name)) throw policyExists(name);
       await policies.add(row);
       await versions.refresh();
-      return loaded(row);
+      return policyOf(row);
     },
     async addVersion(source, id, by) {
       const { isFromConfig: _isFromConfig, ...copied } = source;
@@ -118,7 +120,7 @@ export function createPolicies({ configured, policies, attachments }: PolicyOpti
       };
       await policies.add(row);
       await versions.refresh();
-      return loaded(row);
+      return policyOf(row);
     },
     async change(id, patch, { now, by }) {
       const changed = await policies.change(id, (row) => {
@@ -127,19 +129,19 @@ export function createPolicies({ configured, policies, attachments }: PolicyOpti
             `Only draft versions can be updated. Current status: '${row.status}'. Create a new version first.`,
           );
         const after = validRules({ ...row, ...patch, updatedAt: now, updatedBy: by });
-        bookWith(loaded(after));
+        bookWith(policyOf(after));
         return after;
       });
       await versions.refresh();
-      return changed === null ? null : loaded(changed.after);
+      return changed === null ? null : policyOf(changed.after);
     },
     async setStatus(id, status, by) {
       const changed = await policies.change(id, (row) => {
-        if (!NEXT[row.status].includes(status))
+        if (!NEXT_STATUSES[row.status].includes(status))
           throw new InvalidInput(
-            `Invalid status transition from '${row.status}' to '${status}'. Possible: ${NEXT[row.status].join(', ')}.`,
+            `Invalid status transition from '${row.status}' to '${status}'. Possible: ${NEXT_STATUSES[row.status].join(', ')}.`,
           );
-        if (status === 'production') bookWith(loaded(row));
+        if (status === 'production') bookWith(policyOf(row));
         return {
           ...row,
           status,
@@ -151,12 +153,12 @@ export function createPolicies({ configured, policies, attachments }: PolicyOpti
       });
       if (changed !== null && status === 'production') await demoteOthers(changed.after, by);
       await versions.refresh();
-      return changed === null ? null : loaded(changed.after);
+      return changed === null ? null : policyOf(changed.after);
     },
     async remove(ids) {
       const removed = await policies.remove(ids);
       await versions.refresh();
-      return removed.map(loaded);
+      return removed.map(policyOf);
     },
     async attach({ id, ...rules }, by) {
       const row = { id, ...validAttachment(rules), ...newStamps(by) };
@@ -171,7 +173,7 @@ export function createPolicies({ configured, policies, attachments }: PolicyOpti
     },
     configure(next) {
       file = next;
-      forget();
+      discardBook();
     },
     refresh: async () => {
       await Promise.all([versions.refresh(), attached.refresh()]);

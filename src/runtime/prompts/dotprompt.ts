@@ -4,10 +4,10 @@ import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import type { ParsedPrompt } from '../../domain/prompts/prompt.ts';
 import { MAX_TEMPLATE_CHARACTERS, sectionsOf } from '../../domain/prompts/template.ts';
 
-/** The front matter between two lines of dashes, and the rest. */
+/** The front matter between two lines of three dashes, and the rest of the template. */
 const FRONT_MATTER = /^\uFEFF?\s*---[ \t]*\r?\n([\s\S]*?)(?<=\n)---[ \t]*(?:\r?\n|$)([\s\S]*)$/;
 
-/** Maximum characters of a front matter: it is parsed on the thread of all calls. */
+/** Maximum number of characters of a front matter. Parsing a long one would delay all calls on this thread. */
 const MAX_FRONT_MATTER_CHARACTERS = 16_384;
 
 function metadataOf(text: string): JsonObject {
@@ -15,15 +15,15 @@ function metadataOf(text: string): JsonObject {
     throw new InvalidInput(`The front matter of the template has more than ${MAX_FRONT_MATTER_CHARACTERS} characters.`);
   let value: unknown;
   try {
-    // Without aliases, a short text cannot expand to a large value.
-    // A check for equal keys takes a time that is quadratic in their number: of equal keys, the last one counts.
+    // Aliases are refused: with them, a short text could expand to a large value. Duplicate keys are accepted, and the
+    // last one counts. A check for them would take a time that is quadratic in the number of keys.
     value = parse(text, { maxAliasCount: 0, schema: 'core', uniqueKeys: false });
   } catch {
     throw new InvalidInput('The front matter of the template is not valid YAML.');
   }
   if (value === null || value === undefined) return {};
   if (!isJsonObject(value)) throw new InvalidInput('The front matter of the template must be a map.');
-  // Through JSON: keys and values that JSON does not have are texts, or left out.
+  // Only JSON values are returned. Keys become texts, and values that JSON does not have become null or are left out.
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 

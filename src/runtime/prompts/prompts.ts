@@ -20,18 +20,18 @@ interface PromptOptions {
   readonly store: PromptStore;
 }
 
-/** Attempts to store a version whose number another request has just taken. */
-const ATTEMPTS = 5;
+/** Maximum attempts to store a version. An attempt fails when another request stores the same number first. */
+const MAX_ATTEMPTS = 5;
 
-/** Prompts in memory over their rows. */
+/** Prompts of the configuration file and of the database, in memory. */
 export function createPrompts({ configured, store }: PromptOptions): Prompts {
   let fromFile = configured;
   const rows = createRowCache(store);
-  /** Parsed templates by the parameters that contain them. A changed version has other parameters. */
+  /** Parsed templates by the object of parameters that contains them. A change of a version replaces that object. */
   const parsedByParams = new WeakMap<PromptVersion['params'], ParsedPrompt>();
 
   const isOfFile = (id: string): boolean => fromFile.some(({ promptId }) => promptId === id);
-  const loaded = (row: StoredPrompt): PromptVersion => ({ ...row, isFromConfig: false });
+  const promptOf = (row: StoredPrompt): PromptVersion => ({ ...row, isFromConfig: false });
 
   function parsed({ params, promptId }: Pick<PromptVersion, 'params' | 'promptId'>): ParsedPrompt {
     const known = parsedByParams.get(params) ?? parseDotprompt(templateIn(params, promptId));
@@ -46,12 +46,13 @@ export function createPrompts({ configured, store }: PromptOptions): Prompts {
   }
 
   return {
-    list: () => [...fromFile, ...rows.rows().flatMap((row) => (isOfFile(row.promptId) ? [] : [loaded(row)]))],
+    list: () => [...fromFile, ...rows.rows().flatMap((row) => (isOfFile(row.promptId) ? [] : [promptOf(row)]))],
     parse: parseDotprompt,
     parsed,
     async add({ promptId, params, info }, by) {
       assertPromptId(promptId);
-      if (isOfFile(promptId)) throw ofFile(promptId);
+      if (isOfFile(promptId)) throw changeOfFile(promptId);
+      // Throws InvalidInput for a wrong template.
       parsed({ params, promptId });
       const environment = environmentOf(info);
       for (let attempt = 1; ; attempt += 1) {
@@ -71,17 +72,17 @@ export function createPrompts({ configured, store }: PromptOptions): Prompts {
           // oxlint-disable-next-line no-await-in-loop -- an attempt follows a failed one
           await store.add(row);
         } catch (error) {
-          if (!(error instanceof Conflict) || attempt === ATTEMPTS) throw error;
+          if (!(error instanceof Conflict) || attempt === MAX_ATTEMPTS) throw error;
           continue;
         }
-        // oxlint-disable-next-line no-await-in-loop -- the last step
+        // oxlint-disable-next-line no-await-in-loop -- the loop ends here
         await rows.refresh();
-        return loaded(row);
+        return promptOf(row);
       }
     },
     async change(id, { params, info }, { now, by }) {
       const { promptId: named } = namedVersion(id);
-      if (isOfFile(named)) throw ofFile(named);
+      if (isOfFile(named)) throw changeOfFile(named);
       const changed = await store.change(id, (row) => {
         if (params !== undefined) parsed({ params, promptId: row.promptId });
         return {
@@ -93,15 +94,15 @@ export function createPrompts({ configured, store }: PromptOptions): Prompts {
         };
       });
       await rows.refresh();
-      return changed === null ? null : loaded(changed.after);
+      return changed === null ? null : promptOf(changed.after);
     },
     async remove(promptId) {
-      if (isOfFile(promptId)) throw ofFile(promptId);
+      if (isOfFile(promptId)) throw changeOfFile(promptId);
       await rows.refresh();
       const ids = rows.rows().flatMap((row) => (row.promptId === promptId ? [row.id] : []));
       const removed = await store.remove(ids);
       await rows.refresh();
-      return removed.map(loaded);
+      return removed.map(promptOf);
     },
     configure(next) {
       fromFile = next;
@@ -110,5 +111,5 @@ export function createPrompts({ configured, store }: PromptOptions): Prompts {
   };
 }
 
-const ofFile = (id: string): Conflict =>
+const changeOfFile = (id: string): Conflict =>
   new Conflict(`The prompt ${id} is in the configuration file. Change it there.`);

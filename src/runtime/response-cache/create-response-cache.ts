@@ -14,30 +14,35 @@ import { secretCheck } from '../same-secret.ts';
 import { createMemoryBackend } from './memory-backend.ts';
 import { createRedisBackend, type RedisBackend } from './redis-backend.ts';
 
-/** Deadline of a read before a call, in ms. */
-const READ_MS = 200;
-/** Deadline of a command of a request of the API, in ms. */
-const COMMAND_MS = 2_000;
+/** Deadline of the read of a model call, in ms. After it, the call is sent to its upstream. */
+const READ_DEADLINE_MS = 200;
+/** Deadline of a command of an administrator, in ms. */
+const COMMAND_DEADLINE_MS = 2_000;
 /** Deadline of a flush, which scans all keys of the server, in ms. */
-const FLUSH_MS = 30_000;
-/** After a failure, calls do not read or write for this time, in ms. */
+const FLUSH_DEADLINE_MS = 30_000;
+/** Time after a failure in which model calls neither read nor write, in ms. */
 const PAUSE_MS = 1_000;
-/** Maximum bytes of answers whose write has not ended. Further answers are not stored. */
+/** Lifetime of the entry that `ping` stores, in seconds. */
+const PING_TTL_SECONDS = 10;
+/** Maximum bytes of answers whose write has not ended. Further answers are dropped. */
 const MAX_WRITING_BYTES = 32 * 1024 * 1024;
 
 interface CacheOptions {
   /** Connects to a server. Rejects with Unavailable when the client is not installed. */
   readonly connect: (server: CacheServer) => Promise<RedisConnection>;
-  /** The server of settings as they are stored; null for none. */
+  /** The server that these cache settings name; null for none. */
   readonly serverOf: (settings: JsonObject) => CacheServer | null;
   readonly nowMs: () => number;
-  /** Reports the first failure after a success, and the first success after a failure (null). */
+  /**
+   * Called with a failure when the cache fails for the first time after a success or a change of its place. Called with
+   * null when the cache answers for the first time after a failure.
+   */
   readonly changed: (failure: unknown) => void;
 }
 
 /** A cache whose settings can be replaced. */
 export interface ConfiguredCache extends ResponseCache {
-  /** Applies settings; null turns the cache off. Entries stay where type and server are unchanged. */
+  /** Applies settings; null turns the cache off. The entries are kept when type and server are unchanged. */
   configure(settings: CacheSettings | null): void;
   close(): void;
 }
@@ -46,12 +51,14 @@ export function createResponseCache(options: CacheOptions): ConfiguredCache {
   return new AnswerStore(options);
 }
 
-/** The place of answers that follows from settings. */
+/** Where answers are stored: in this process or in a Redis server. */
 interface Place {
   settings: CacheSettings;
   /** Null until the connection is open, and without a server. */
   backend: CacheBackend | null;
+  /** The same backend when it is Redis. */
   redis: RedisBackend | null;
+  /** Set when other settings have replaced the place. Its later failures are ignored. */
   isClosed: boolean;
 }
 
@@ -83,6 +90,7 @@ class AnswerStore implements ConfiguredCache {
     }
     this.#closePlace();
     this.#pausedUntilMs = 0;
+    this.#hasFailed = false;
     this.#place = settings === null ? null : this.#open(settings);
   }
 
@@ -105,29 +113,31 @@ class AnswerStore implements ConfiguredCache {
   }
 
   read(key: string): Uint8Array | null | Promise<Uint8Array | null> {
-    const backend = this.#usable();
-    if (backend === null) return null;
+    const place = this.#place;
+    const backend = place?.backend ?? null;
+    if (place === null || backend === null || this.#isPaused()) return null;
     const reading = backend.get(key);
-    return reading instanceof Promise ? this.#answered(reading) : this.#counted(reading);
+    return reading instanceof Promise ? this.#finishRead(reading, place) : this.#countRead(reading);
   }
 
   write(key: string, value: Uint8Array, ttlSeconds: number): void {
-    const backend = this.#usable();
-    if (backend === null) return;
+    const place = this.#place;
+    const backend = place?.backend ?? null;
+    if (place === null || backend === null || this.#isPaused()) return;
     const size = value.byteLength;
     if (this.#writingBytes + size > MAX_WRITING_BYTES) {
       this.#counts.dropped += 1;
       return;
     }
     const writing = backend.set(key, value, ttlSeconds);
-    if (!(writing instanceof Promise)) return this.#written(size);
+    if (!(writing instanceof Promise)) return this.#countWrite(size);
     this.#writingBytes += size;
     void writing
       .then(() => {
-        this.#succeeded();
-        this.#written(size);
+        this.#noteSuccess(place);
+        this.#countWrite(size);
       })
-      .catch((failure: unknown) => this.#failed(failure))
+      .catch((failure: unknown) => this.#noteFailure(place, failure))
       .finally(() => {
         this.#writingBytes -= size;
       });
@@ -143,7 +153,7 @@ class AnswerStore implements ConfiguredCache {
     const key = `ping:${randomUUID()}`;
     const value = new TextEncoder().encode(key);
     const found = await this.#command(async () => {
-      await backend.set(key, value, 10);
+      await backend.set(key, value, PING_TTL_SECONDS);
       const read = await backend.get(key);
       await backend.delete([key]);
       return read;
@@ -160,7 +170,7 @@ class AnswerStore implements ConfiguredCache {
 
   flush(): Promise<number> {
     const { backend } = this.#opened();
-    return this.#command(async () => backend.flush(), FLUSH_MS);
+    return this.#command(async () => backend.flush(), FLUSH_DEADLINE_MS);
   }
 
   async serverInfo(): ReturnType<ResponseCache['serverInfo']> {
@@ -207,7 +217,7 @@ class AnswerStore implements ConfiguredCache {
       place.redis = createRedisBackend(connection, server.prefix);
       place.backend = place.redis;
     } catch (failure) {
-      this.#failed(failure);
+      this.#noteFailure(place, failure);
     }
   }
 
@@ -218,12 +228,11 @@ class AnswerStore implements ConfiguredCache {
     place.backend?.close();
   }
 
-  /** The backend; null while it is paused after a failure. */
-  #usable(): CacheBackend | null {
-    const backend = this.#place?.backend ?? null;
-    return backend === null || this.#options.nowMs() < this.#pausedUntilMs ? null : backend;
+  #isPaused(): boolean {
+    return this.#options.nowMs() < this.#pausedUntilMs;
   }
 
+  /** Settings and backend. Throws Unavailable while the cache is off, or has no connection to its server. */
   #opened(): { readonly settings: CacheSettings; readonly backend: CacheBackend } {
     const { settings, backend = null } = this.#place ?? {};
     if (settings === undefined) throw new Unavailable(NO_CACHE, null);
@@ -231,42 +240,46 @@ class AnswerStore implements ConfiguredCache {
     return { settings, backend };
   }
 
-  async #command<Result>(run: () => Promise<Result>, milliseconds = COMMAND_MS): Promise<Result> {
+  /** Runs a command of an administrator. Throws Unavailable when it fails or takes longer than `deadlineMs`. */
+  async #command<Result>(run: () => Promise<Result>, deadlineMs = COMMAND_DEADLINE_MS): Promise<Result> {
     try {
-      return await withDeadline(run(), milliseconds, noAnswer);
+      return await withDeadline(run(), deadlineMs, throwTimeout);
     } catch (cause) {
       throw new Unavailable('The server of the cache of answers does not answer.', undefined, { cause });
     }
   }
 
-  async #answered(reading: Promise<Uint8Array | null>): Promise<Uint8Array | null> {
+  /** The answer of a read; null when the read fails or takes longer than `READ_DEADLINE_MS`. */
+  async #finishRead(reading: Promise<Uint8Array | null>, place: Place): Promise<Uint8Array | null> {
     try {
-      const value = await withDeadline(reading, READ_MS, noAnswer);
-      this.#succeeded();
-      return this.#counted(value);
+      const value = await withDeadline(reading, READ_DEADLINE_MS, throwTimeout);
+      this.#noteSuccess(place);
+      return this.#countRead(value);
     } catch (failure) {
-      this.#failed(failure);
+      this.#noteFailure(place, failure);
       return null;
     }
   }
 
-  #counted(value: Uint8Array | null): Uint8Array | null {
+  #countRead(value: Uint8Array | null): Uint8Array | null {
     this.#counts.readBytes += value?.byteLength ?? 0;
     return value;
   }
 
-  #written(bytes: number): void {
+  #countWrite(bytes: number): void {
     this.#counts.stored += 1;
     this.#counts.storedBytes += bytes;
   }
 
-  #succeeded(): void {
-    if (!this.#hasFailed) return;
+  #noteSuccess(place: Place): void {
+    if (place.isClosed || !this.#hasFailed) return;
     this.#hasFailed = false;
     this.#options.changed(null);
   }
 
-  #failed(failure: unknown): void {
+  /** Counts a failure and pauses the cache for `PAUSE_MS`. */
+  #noteFailure(place: Place, failure: unknown): void {
+    if (place.isClosed) return;
     this.#counts.failures += 1;
     this.#pausedUntilMs = this.#options.nowMs() + PAUSE_MS;
     if (this.#hasFailed) return;
@@ -275,7 +288,7 @@ class AnswerStore implements ConfiguredCache {
   }
 }
 
-function noAnswer(): never {
+function throwTimeout(): never {
   throw new Error('The cache of answers did not answer in time.');
 }
 

@@ -9,21 +9,24 @@ interface MemoryLimits {
 /** Limits of one process. */
 const MEMORY_LIMITS: MemoryLimits = { entries: 10_000, bytes: 64 * 1024 * 1024 };
 
-/** Memory of an entry besides its key and value, in bytes. */
+/** Estimated memory of an entry without its key and value, in bytes. */
 const ENTRY_BYTES = 256;
+
+const BYTES_PER_CHARACTER = 2;
 
 interface Entry {
   readonly value: Uint8Array;
+  /** Memory of the entry, with its key. */
   readonly bytes: number;
-  readonly endMs: number;
+  readonly expiresAtMs: number;
 }
 
 /**
- * Answers in the memory of this process. Beyond a limit, the entry that was used least recently is evicted. `nowMs`
- * reads a clock that never goes back.
+ * LRU cache of answers in the memory of this process. An entry larger than the limit of bytes is not stored. `nowMs`
+ * reads a monotonic clock.
  */
 export function createMemoryBackend(nowMs: () => number, limits = MEMORY_LIMITS): CacheBackend {
-  /** In the order of their last use. */
+  /** The least recently used entry is first. */
   const entries = new Map<string, Entry>();
   let bytes = 0;
 
@@ -47,7 +50,7 @@ export function createMemoryBackend(nowMs: () => number, limits = MEMORY_LIMITS)
       const entry = entries.get(key);
       if (entry === undefined) return null;
       entries.delete(key);
-      if (entry.endMs > nowMs()) {
+      if (entry.expiresAtMs > nowMs()) {
         entries.set(key, entry);
         return entry.value;
       }
@@ -56,9 +59,9 @@ export function createMemoryBackend(nowMs: () => number, limits = MEMORY_LIMITS)
     },
     set(key, value, ttlSeconds) {
       remove(key);
-      const size = value.byteLength + 2 * key.length + ENTRY_BYTES;
+      const size = value.byteLength + BYTES_PER_CHARACTER * key.length + ENTRY_BYTES;
       if (size > limits.bytes) return;
-      entries.set(key, { value, bytes: size, endMs: nowMs() + ttlSeconds * 1_000 });
+      entries.set(key, { value, bytes: size, expiresAtMs: nowMs() + ttlSeconds * 1_000 });
       bytes += size;
       evict();
     },

@@ -1,15 +1,15 @@
 import type { CacheBackend, CacheServerInfo } from '../../domain/response-cache/response-cache.ts';
 import type { RedisConnection } from '../admission/redis/redis-client.ts';
 
-/** Keys of one step of a flush. */
-const FLUSH_STEP = 500;
+/** Number of keys that one `SCAN` of a flush asks for. */
+const SCANNED_KEYS = 500;
 
 /** The cache in Redis, and facts of the server. */
 export interface RedisBackend extends CacheBackend {
   serverInfo(): Promise<CacheServerInfo>;
 }
 
-/** Answers in Redis or Valkey, below a prefix. All processes with the same server and prefix share them. */
+/** Answers in Redis or Valkey, under keys with a prefix. All processes with the same server and prefix share them. */
 export function createRedisBackend(redis: RedisConnection, namespace: string): RedisBackend {
   const prefix = `${namespace}:answers:`;
 
@@ -17,7 +17,7 @@ export function createRedisBackend(redis: RedisConnection, namespace: string): R
     let cursor = '0';
     let removed = 0;
     do {
-      const [next, keys] = await redis.scan(cursor, 'MATCH', `${escaped(prefix)}*`, 'COUNT', FLUSH_STEP);
+      const [next, keys] = await redis.scan(cursor, 'MATCH', `${escaped(prefix)}*`, 'COUNT', SCANNED_KEYS);
       if (keys.length > 0) removed += await redis.unlink(...keys);
       cursor = next;
     } while (cursor !== '0');
@@ -31,7 +31,7 @@ export function createRedisBackend(redis: RedisConnection, namespace: string): R
         prefix + key,
         Buffer.from(value.buffer, value.byteOffset, value.byteLength),
         'PX',
-        pxOf(ttlSeconds),
+        lifetimeMsOf(ttlSeconds),
       );
     },
     delete: (keys) => (keys.length === 0 ? 0 : redis.unlink(...keys.map((key) => prefix + key))),
@@ -54,12 +54,13 @@ export function createRedisBackend(redis: RedisConnection, namespace: string): R
   };
 }
 
-/** Whole milliseconds, at least one. */
-const pxOf = (seconds: number): number => Math.max(1, Math.round(seconds * 1_000));
+/** Whole milliseconds, at least 1: Redis refuses 0. */
+const lifetimeMsOf = (seconds: number): number => Math.max(1, Math.round(seconds * 1_000));
 
-/** A text without a meaning in patterns of Redis. */
+/** Escapes the wildcards of a Redis pattern. */
 const escaped = (text: string): string => text.replaceAll(/[\\*?[\]]/g, String.raw`\$&`);
 
+/** The texts before and after the first separator; all of the text and an empty one without a separator. */
 function splitAt(text: string, separator: string): readonly [string, string] {
   const at = text.indexOf(separator);
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];

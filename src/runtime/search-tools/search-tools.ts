@@ -26,7 +26,7 @@ interface SearchToolOptions {
   readonly log: { warn(facts: object, event: string): void };
 }
 
-/** Search tools in memory over their rows. */
+/** Search tools of the configuration file and of the database, in memory. */
 export function createSearchTools({ configured, readParams, store, salt, log }: SearchToolOptions): SearchTools {
   const sealer = createJsonSealer<SearchTool['params']>(searchToolCipher(salt), (id) => {
     log.warn({ id }, 'A search tool has no parameters: they were encrypted with another salt key.');
@@ -35,9 +35,10 @@ export function createSearchTools({ configured, readParams, store, salt, log }: 
   const unreadable = new Set<string>();
   let fromFile: readonly SearchTool[] = configured;
   let stored: readonly SearchTool[] = [];
-  /** Number of calls, which decides the tool that a call begins with. */
-  let calls = 0;
+  /** Counts the calls of names with several tools, so that these tools take turns as the first one. */
+  let sharedCalls = 0;
 
+  /** Decrypts the params of a row, and notes in `unreadable` whether that failed. Such a tool has no params. */
   function load({ sealed, createdBy: _by, updatedBy: _updatedBy, ...row }: StoredSearchTool): SearchTool {
     const params = sealer.open(row.id, sealed);
     if (params === null) unreadable.add(row.id);
@@ -65,19 +66,17 @@ export function createSearchTools({ configured, readParams, store, salt, log }: 
     if (found !== undefined) throw toolOfFile(found.name);
   }
 
-  /** Tools of the file hide stored ones with their name. */
+  /** All tools. A tool of the file hides stored tools with the same name. */
   const current = (): readonly SearchTool[] => [...fromFile, ...stored.filter(({ name }) => !isInFile(name))];
 
   return {
     list: current,
     named(name) {
-      const found = current().filter((one) => one.name === name);
-      if (found.length > 1) calls = (calls + 1) % Number.MAX_SAFE_INTEGER;
-      const start = found.length > 1 ? calls % found.length : 0;
-      return [...found.slice(start), ...found.slice(0, start)].map((one) => ({
-        ...one,
-        params: readParams(one.params),
-      }));
+      const found = current().filter((tool) => tool.name === name);
+      if (found.length > 1) sharedCalls = (sharedCalls + 1) % Number.MAX_SAFE_INTEGER;
+      const first = found.length > 1 ? sharedCalls % found.length : 0;
+      const inTurn = [...found.slice(first), ...found.slice(0, first)];
+      return inTurn.map((tool) => ({ ...tool, params: readParams(tool.params) }));
     },
     resolved: (params) => readParams(params),
     accountFault(id) {
@@ -86,6 +85,7 @@ export function createSearchTools({ configured, readParams, store, salt, log }: 
       if (!found.isFromConfig && unreadable.has(id))
         return `The parameters of the search tool ${found.name} were encrypted with another salt key.`;
       const params = readParams(found.params);
+      // A reference to a variable that is not set reads as null.
       const unset = ['api_base', 'api_key'].find(
         (member) => (found.params[member] ?? null) !== null && params[member] === null,
       );
@@ -107,7 +107,7 @@ export function createSearchTools({ configured, readParams, store, salt, log }: 
         const { sealed, ...rest } = row;
         const params = sealer.open(id, sealed);
         const isReplaced = patch.params !== undefined && !JSON.stringify(patch.params).includes(`"${REDACTED}"`);
-        // Without the stored params, a patch would lose them.
+        // A redacted secret keeps its stored value, which cannot be decrypted here.
         if (params === null && !isReplaced)
           throw new Conflict(
             'The parameters of this search tool were encrypted with another salt key. Send all of them, with secrets.',

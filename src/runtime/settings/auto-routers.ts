@@ -11,39 +11,37 @@ interface RouterEntry {
 }
 
 /**
- * Reports the faults of the routers of the file, and more routers of a classifier than may be registered. Warns of
- * models that the file does not have, because they may be stored ones.
+ * Checks the auto routers of the file. Calls `refuse` for each wrong value, and for more routers of a classifier than
+ * may be registered. Calls `warn` for each model that a router names and the file does not have: it may be a stored
+ * model.
  */
 export function refuseFaultyRouters(
   entries: readonly RouterEntry[],
   deployments: readonly Deployment[],
-  about: {
-    readonly refuse: (path: Path, message: string) => void;
-    readonly warn: (text: string) => void;
-  },
+  { refuse, warn }: { readonly refuse: (path: Path, message: string) => void; readonly warn: (text: string) => void },
 ): void {
   for (const [index, { model_name: name, litellm_params: params }] of entries.entries())
     for (const { path, message } of readAutoRouter(params, name)?.faults ?? [])
-      about.refuse(['model_list', index, 'litellm_params', ...path], message);
-  const routers = deployments.filter(({ autoRouter }) => autoRouter !== undefined);
+      refuse(['model_list', index, 'litellm_params', ...path], message);
+  const routers = deployments.flatMap(({ modelGroup, autoRouter }) =>
+    autoRouter === undefined ? [] : [{ modelGroup, autoRouter }],
+  );
   if (routers.length === 0) return;
-  const byKind = Map.groupBy(routers, ({ autoRouter }) => gatedClassifierOf(autoRouter));
-  for (const [kind, members] of byKind) {
-    const text = kind === null ? null : overLimitText(kind, members.length);
-    if (text !== null) about.refuse(['model_list'], text);
+  const byClassifier = Map.groupBy(routers, ({ autoRouter }) => gatedClassifierOf(autoRouter));
+  for (const [classifier, members] of byClassifier) {
+    const fault = classifier === null ? null : overLimitText(classifier, members.length);
+    if (fault !== null) refuse(['model_list'], fault);
   }
   const groups = deployments.map(({ modelGroup }) => modelGroup);
   const isKnown = (model: string): boolean =>
     groups.some((group) => group === model || (group.endsWith('*') && model.startsWith(group.slice(0, -1))));
   for (const { modelGroup, autoRouter } of routers)
-    for (const model of autoRouter === undefined ? [] : modelsOf(autoRouter))
+    for (const model of modelsOf(autoRouter))
       if (!isKnown(model))
-        about.warn(
-          `The router "${modelGroup}" names the model "${model}", which the configuration file does not have.`,
-        );
+        warn(`The router "${modelGroup}" names the model "${model}", which the configuration file does not have.`);
 }
 
-/** Names of all models that a router calls. */
+/** Names of all models that a router may call, the model of its classifier included. */
 function modelsOf({ tiers, defaultModel, classifier }: AutoRouter): ReadonlySet<string> {
   const models = [...tiers.values()].flat().map(({ model }) => model);
   return new Set([

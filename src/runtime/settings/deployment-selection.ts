@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AccessWindow, DeploymentSelection } from '../../domain/routing/selection-policy.ts';
 
-/** A number from 0. References to variables are texts. */
+/** A number, at least 0. Also as text, because references to variables are texts. */
 const amount = z.union([z.number().min(0), z.string().regex(/^\d+(\.\d+)?$/, 'must be a number from 0')]).nullish();
 const level = z.union([z.int(), z.string().regex(/^-?\d+$/, 'must be a whole number')]).nullish();
 const texts = z.array(z.string().min(1)).nullish();
@@ -39,7 +39,7 @@ interface SelectionEntry {
   readonly model_info?: z.infer<z.ZodObject<typeof SELECTION_INFO>> | undefined;
 }
 
-/** Settings of one deployment that its selection depends on, where configured. */
+/** The member `selection` of a deployment. No member when no setting of the selection is configured. */
 export function deploymentSelection(entry: SelectionEntry): { readonly selection?: DeploymentSelection } {
   const { litellm_params: params, model_info: info } = entry;
   const { silent_model: silent, tag_regex: patterns } = params;
@@ -82,6 +82,7 @@ function minuteOf(time: string): number {
 
 type WindowEntry = NonNullable<NonNullable<SelectionEntry['model_info']>['access_windows']>[number];
 
+/** The time zone is UTC where none is configured. */
 const windowOf = ({ start, end, timezone, team_ids: teamIds }: WindowEntry): AccessWindow => ({
   startMinute: minuteOf(start),
   endMinute: minuteOf(end),
@@ -89,6 +90,7 @@ const windowOf = ({ start, end, timezone, team_ids: teamIds }: WindowEntry): Acc
   teamIds,
 });
 
+/** The members that are neither null nor undefined. */
 function withoutNulls<Members extends object>(
   members: Members,
 ): { readonly [Name in keyof Members]?: NonNullable<Members[Name]> } {
@@ -98,6 +100,7 @@ function withoutNulls<Members extends object>(
 
 function isTimezone(name: string): boolean {
   try {
+    // Throws RangeError for an unknown time zone.
     return new Intl.DateTimeFormat('en-GB', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {
     return false;

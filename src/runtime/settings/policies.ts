@@ -7,13 +7,14 @@ import { createPolicyBook } from '../../domain/policies/policy-book.ts';
 import { assertName, inheritanceOf, policiesInForce, type Policy, rulesOfEntry } from '../../domain/policies/policy.ts';
 import { modelMatcher } from '../policies/model-matcher.ts';
 import type { ConfigDocument } from './config-document.ts';
-import type { ConfigFault } from './config-fault.ts';
+import type { Path } from './config-references.ts';
 import { unknownMember } from './nearest-name.ts';
+import { faultAt, type FaultReceivers, isOff, pathOfIssue } from './section-entries.ts';
 
 const texts = z.array(z.string()).nullish();
 const action = z.enum(['next', 'allow', 'block', 'modify_response']).nullish();
 
-/** One policy of the file. `rulesOfEntry` checks it; this is its schema for editors. */
+/** Schema of a policy of the file, for editors only. `rulesOfEntry` checks the policies of the file. */
 export const policyEntry = z.looseObject({
   description: z.string().nullish(),
   inherit: z.string().nullish(),
@@ -36,7 +37,7 @@ export const policyEntry = z.looseObject({
     .nullish(),
 });
 
-/** One attachment of the file. */
+/** Schema of an attachment of the file. */
 export const attachmentEntry = z.looseObject({
   policy: z.string(),
   scope: z.string().nullish(),
@@ -52,20 +53,10 @@ const ATTACHMENT_MEMBERS = Object.keys(attachmentEntry.shape);
 const FROM_FILE = { isFromConfig: true, createdAt: null, updatedAt: null, createdBy: null, updatedBy: null } as const;
 const NONE: FilePolicies = { policies: [], attachments: [] };
 
-interface PolicyReading {
-  /** A wrong value, which stops the start. */
-  readonly fault: (fault: ConfigFault) => void;
-  /** A value without an effect, which stops the start only where the configuration is strict. */
-  readonly faultIfStrict: (fault: ConfigFault) => void;
-}
+type Refuse = (place: Path, message: string) => void;
 
-type Refuse = (place: readonly (string | number)[], message: string) => void;
-
-const isOff = (section: unknown): boolean =>
-  section === undefined || section === null || section === false || section === '';
-
-/** Result of `read`; null when it refuses, after `refused` was called with the message. */
-function attempt<Value>(read: () => Value, refused: (message: string) => void): Value | null {
+/** Calls `read`. When it throws a DomainError, calls `refused` with the message and returns null. */
+function valueOrNull<Value>(read: () => Value, refused: (message: string) => void): Value | null {
   try {
     return read();
   } catch (error) {
@@ -83,7 +74,7 @@ function policiesIn(section: unknown, refuse: Refuse): readonly Policy[] {
     return [];
   }
   return Object.entries(section).flatMap(([name, entry]) => {
-    const rules = attempt(
+    const rules = valueOrNull(
       () => {
         assertName('the name', name);
         return rulesOfEntry(entry ?? {});
@@ -108,51 +99,44 @@ function attachmentsIn(
 ): readonly PolicyAttachment[] {
   const parsed = z.array(attachmentEntry).safeParse(isOff(section) ? [] : section);
   if (!parsed.success) {
-    for (const { path, message } of parsed.error.issues)
-      refuse(
-        ['policy_attachments', ...path.map((part) => (typeof part === 'symbol' ? part.toString() : part))],
-        message,
-      );
+    for (const issue of parsed.error.issues) refuse(['policy_attachments', ...pathOfIssue(issue)], issue.message);
     return [];
   }
   return parsed.data.flatMap((entry, index) => {
-    const at = ['policy_attachments', index] as const;
+    const place = ['policy_attachments', index] as const;
     for (const name of Object.keys(entry))
-      if (!ATTACHMENT_MEMBERS.includes(name)) warn([...at, name], unknownMember(name, ATTACHMENT_MEMBERS));
+      if (!ATTACHMENT_MEMBERS.includes(name)) warn([...place, name], unknownMember(name, ATTACHMENT_MEMBERS));
     const { policy: policyName, scope = null, teams, keys, models, tags, priority = null } = entry;
     const dimensions = { teams: teams ?? [], keys: keys ?? [], models: models ?? [], tags: tags ?? [] };
-    const rules = attempt(
+    const rules = valueOrNull(
       () => validAttachment({ policyName, scope, ...dimensions, priority, isDefault: entry.default === true }),
-      (message) => refuse(at, message),
+      (message) => refuse(place, message),
     );
     return rules === null ? [] : [{ ...rules, ...FROM_FILE, id: `config-attachment-${index}` }];
   });
 }
 
-/** The policies and attachments of the file; none when one has a wrong value. `fault` receives each wrong value. */
-export function readPolicies(document: ConfigDocument, { fault, faultIfStrict }: PolicyReading): FilePolicies {
+/**
+ * The policies and attachments of the file; none when any has a wrong value. `fault` is called for each wrong value.
+ */
+export function readPolicies(document: ConfigDocument, { fault, faultIfStrict }: FaultReceivers): FilePolicies {
   let isRefused = false;
-  const at = (place: readonly (string | number)[], message: string): ConfigFault => ({
-    ...document.placeOf([...place]),
-    key: place.join('.'),
-    message,
-  });
   const refuse: Refuse = (place, message) => {
     isRefused = true;
-    fault(at(place, message));
+    fault(faultAt(document, place, message));
   };
-  const warn: Refuse = (place, message) => faultIfStrict(at(place, message));
+  const warn: Refuse = (place, message) => faultIfStrict(faultAt(document, place, message));
   const policies = policiesIn(document.content['policies'], refuse);
   const attachments = attachmentsIn(document.content['policy_attachments'], { refuse, warn });
   const inForce = policiesInForce(policies);
   for (const policy of policies) {
-    attempt(
+    valueOrNull(
       () => createPolicyBook([policy], [], modelMatcher),
       (message) => refuse(['policies', policy.name], message),
     );
-    const inheritance = inheritanceOf(policy, inForce);
-    // Other faults are accepted: the parent may be a stored policy.
-    if (inheritance.fault?.isCycle === true) refuse(['policies', policy.name, 'inherit'], inheritance.fault.message);
+    // Only a cycle is refused here: a parent that the file does not have may be stored in the database.
+    const { fault } = inheritanceOf(policy, inForce);
+    if (fault?.isCycle === true) refuse(['policies', policy.name, 'inherit'], fault.message);
   }
   return isRefused ? NONE : { policies, attachments };
 }

@@ -9,13 +9,14 @@ import {
 } from '../../domain/prompts/prompt.ts';
 import { parseDotprompt } from '../prompts/dotprompt.ts';
 import type { ConfigDocument } from './config-document.ts';
-import type { ConfigFault } from './config-fault.ts';
+import type { Path } from './config-references.ts';
 import { unknownMember } from './nearest-name.ts';
+import { faultAt, type FaultReceivers, isOff, pathOfIssue } from './section-entries.ts';
 
 /** Section of the prompts in the file. */
 const SECTION = 'prompts';
 
-/** One prompt of the file. */
+/** Schema of a prompt of the file. */
 export const promptEntry = z.looseObject({
   prompt_id: z.string(),
   litellm_params: z.looseObject({
@@ -28,33 +29,16 @@ export const promptEntry = z.looseObject({
 
 const MEMBERS = Object.keys(promptEntry.shape);
 
-interface PromptReading {
-  /** A wrong value, which stops the start. */
-  readonly fault: (fault: ConfigFault) => void;
-  /** A value without an effect, which stops the start only where the configuration is strict. */
-  readonly faultIfStrict: (fault: ConfigFault) => void;
-}
-
-/** The prompts of the file; empty when one has a wrong value. `fault` receives each wrong value. */
+/** The prompts of the file; empty when any has a wrong value. `fault` is called for each wrong value. */
 export function readPrompts(
   document: ConfigDocument,
-  { fault, faultIfStrict }: PromptReading,
+  { fault, faultIfStrict }: FaultReceivers,
 ): readonly PromptVersion[] {
-  const at = (path: readonly (string | number)[], message: string): ConfigFault => {
-    const place = [SECTION, ...path];
-    return { ...document.placeOf(place), key: place.join('.'), message };
-  };
+  const at = (path: Path, message: string) => faultAt(document, [SECTION, ...path], message);
   const section = document.content[SECTION];
-  const isOff = section === undefined || section === null || section === false || section === '';
-  const parsed = z.array(promptEntry).safeParse(isOff ? [] : section);
+  const parsed = z.array(promptEntry).safeParse(isOff(section) ? [] : section);
   if (!parsed.success) {
-    for (const { path, message } of parsed.error.issues)
-      fault(
-        at(
-          path.map((part) => (typeof part === 'symbol' ? part.toString() : part)),
-          message,
-        ),
-      );
+    for (const issue of parsed.error.issues) fault(at(pathOfIssue(issue), issue.message));
     return [];
   }
   const ids = new Set<string>();
@@ -78,17 +62,18 @@ export function readPrompts(
       if (!(error instanceof DomainError)) throw error;
       refuse([], error.message);
     }
-    const environment = isRefused ? '' : environmentOf(info);
-    const times = { createdAt: null, updatedAt: null, createdBy: null };
     return {
       id: versionId(promptId, 1),
       promptId,
       version: 1,
       params,
       info,
-      environment,
+      // After a refusal no prompt is returned, and `environmentOf` may throw.
+      environment: isRefused ? '' : environmentOf(info),
       isFromConfig: true,
-      ...times,
+      createdAt: null,
+      updatedAt: null,
+      createdBy: null,
     };
   });
   return isRefused ? [] : prompts;

@@ -24,10 +24,13 @@ type Rows = typeof RESPONSE_CACHE_SETTINGS;
 type CacheValues = { readonly [Name in keyof Rows]: ValueOf<Rows[Name]> };
 
 const PARAMS = 'cache_params';
+const DEFAULT_PORT = 6_379;
+const MAX_PORT = 65_535;
+const MAX_DATABASE = 65_535;
 
 /**
- * Settings of the cache of answers, from the file and from stored settings; null where it is off. A stored value of a
- * wrong type is ignored.
+ * Settings of the cache of answers, from the file and from stored settings; null while the cache is off. Without the
+ * setting `cache`, the cache is on when a server is stored. A stored value of a wrong type is ignored.
  */
 export function cacheSettingsIn(
   config: DeclaredConfig,
@@ -35,16 +38,17 @@ export function cacheSettingsIn(
   defaults: CacheServerDefaults | null,
 ): CacheSettings | null {
   const effective = (name: string): unknown => settingViewOf(config, stored, 'litellm_settings', name).effectiveValue;
-  const sent = effective(PARAMS);
-  const group = valuesOfGroup('cache', config, stored);
-  // Stored settings never complete those of the file, so that its password is not sent to a stored host.
-  const params: SectionContent = isJsonObject(sent) ? sent : group;
-  const values = valuesOf((row) => (row === PARAMS ? params : effective(row)));
+  const cacheParams = effective(PARAMS);
+  const cacheGroup = valuesOfGroup('cache', config, stored);
+  // Stored settings never complete those of the file. Otherwise a password of the file could be sent to a stored host.
+  const params: SectionContent = isJsonObject(cacheParams) ? cacheParams : cacheGroup;
+  const values = valuesOf((name) => (name === PARAMS ? params : effective(name)));
   const isOfFile = isDeclared(config, 'litellm_settings', PARAMS);
-  const own = serverOf(params, isOfFile ? defaults : withoutLogin(defaults));
-  const isStored = !isJsonObject(sent) && ('host' in group || 'url' in group);
-  if (!(values.cache ?? isStored)) return null;
-  const type = typeOf(params, own !== null);
+  const namedServer = serverOf(params, isOfFile ? defaults : withoutLogin(defaults));
+  const hasStoredServer = !isJsonObject(cacheParams) && ('host' in cacheGroup || 'url' in cacheGroup);
+  const isOn = values.cache ?? hasStoredServer;
+  if (!isOn) return null;
+  const type = typeOf(params, namedServer !== null);
   return {
     type,
     mode: values.cacheMode,
@@ -53,42 +57,48 @@ export function cacheSettingsIn(
     ttlSeconds: ttlOf(type, values, params),
     callTypes: callTypesOf(values.cacheCallTypes),
     maxMessages: params['max_messages'] === null ? null : values.cacheMaxMessages,
-    server: type === 'redis' ? (own ?? defaults?.server ?? null) : null,
+    server: type === 'redis' ? (namedServer ?? defaults?.server ?? null) : null,
   };
 }
 
-/** Values of the rows, by their place in the section `litellm_settings`. */
+/**
+ * Values of the rows of the table, with their defaults. `valueOf` returns the value of a setting of `litellm_settings`.
+ * A row is such a setting, or a member of one (`litellm_settings.cache_params.ttl`).
+ */
 function valuesOf(valueOf: (name: string) => unknown): CacheValues {
-  return Object.fromEntries(
-    Object.entries<Setting>(RESPONSE_CACHE_SETTINGS).map(([row, { file = '', kind, default: otherwise }]) => {
-      const [, name = '', below] = file.split('.');
-      const container = valueOf(name);
-      const value = below === undefined ? container : isJsonObject(container) ? container[below] : undefined;
-      if (value === undefined || value === null) return [row, otherwise];
-      const parsed = kind.parse(value, 'file');
-      return [row, 'value' in parsed ? parsed.value : otherwise];
-    }),
-  ) as unknown as CacheValues;
+  const rows = Object.entries<Setting>(RESPONSE_CACHE_SETTINGS);
+  const values = rows.map(([row, { file = '', kind, default: defaultValue }]) => {
+    const [, name = '', member] = file.split('.');
+    const setting = valueOf(name);
+    const value = member === undefined ? setting : memberOf(setting, member);
+    if (value === undefined || value === null) return [row, defaultValue] as const;
+    const parsed = kind.parse(value, 'file');
+    return [row, 'value' in parsed ? parsed.value : defaultValue] as const;
+  });
+  return Object.fromEntries(values) as unknown as CacheValues;
 }
 
-/** A cache without a type is in Redis where a server is set. */
+const memberOf = (value: unknown, name: string): unknown => (isJsonObject(value) ? value[name] : undefined);
+
+/** The configured type. Without one: `redis` when a server is named, else `local`. */
 function typeOf({ type }: SectionContent, hasServer: boolean): CacheType {
   return CACHE_TYPES.find((one) => one === type) ?? (hasServer ? 'redis' : 'local');
 }
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
+/** Seconds for which an answer is stored: `ttl`, else that of the type, else the default. */
 function ttlOf(type: CacheType, values: CacheValues, { ttl }: SectionContent): number {
   const ofType = type === 'local' ? values.cacheMemoryTtl : values.cacheRedisTtl;
   const general = values.cacheTtl ?? (typeof ttl === 'number' && ttl > 0 ? ttl : null);
   return general ?? ofType ?? DEFAULT_TTL_SECONDS[type];
 }
 
-/** The same without user and password, for a server that a request names: it must not get them. */
+/** Defaults without user and password, which must not be sent to a server that stored settings or a request name. */
 export const withoutLogin = (defaults: CacheServerDefaults | null): CacheServerDefaults | null =>
   defaults && { ...defaults, username: null, password: null };
 
-/** The server that cache settings name; null for none, and for a cluster. */
+/** The server that cache settings name. Null when they name none, and for a cluster, which is not supported. */
 export function serverOf(params: SectionContent, defaults: CacheServerDefaults | null): CacheServer | null {
   if ((params['redis_type'] ?? 'node') !== 'node') return null;
   const password = textOf(params['password']);
@@ -96,10 +106,10 @@ export function serverOf(params: SectionContent, defaults: CacheServerDefaults |
     {
       url: textOf(params['url']),
       host: textOf(params['host']),
-      port: wholeNumber(params['port'], 65_535) ?? 6379,
+      port: wholeNumber(params['port'], MAX_PORT) ?? DEFAULT_PORT,
       username: textOf(params['username']) ?? defaults?.username ?? null,
       password: password === null ? (defaults?.password ?? null) : new Secret(password),
-      database: wholeNumber(params['db'], 65_535),
+      database: wholeNumber(params['db'], MAX_DATABASE),
     },
     typeof params['ssl'] === 'boolean' ? params['ssl'] : (defaults?.isSecure ?? false),
   );
@@ -107,8 +117,8 @@ export function serverOf(params: SectionContent, defaults: CacheServerDefaults |
   return { url: new Secret(address), prefix: textOf(params['namespace']) ?? defaults?.prefix ?? 'lensgate' };
 }
 
-/** A whole number from 0, also as text; null for other values. */
-function wholeNumber(value: unknown, most: number): number | null {
+/** A whole number from 0 to `max`, also as text; null for other values. */
+function wholeNumber(value: unknown, max: number): number | null {
   const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
-  return typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= most ? number : null;
+  return typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= max ? number : null;
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { isJsonObject } from '../../domain/json-object.ts';
 import { rateFrom } from '../../domain/money.ts';
@@ -6,15 +5,16 @@ import { targetFault } from '../../domain/pass-through/endpoint.ts';
 import { SEARCH_PROVIDERS } from '../../domain/search-tools/search.ts';
 import type { SearchTool } from '../../domain/search-tools/search-tool.ts';
 import type { ConfigDocument } from './config-document.ts';
-import type { ConfigFault } from './config-fault.ts';
+import type { Path } from './config-references.ts';
 import { unknownMember } from './nearest-name.ts';
+import { faultAt, type FaultReceivers, isKnownFault, isOff, pathOfIssue, stableId } from './section-entries.ts';
 
 /** Section of the search tools in the file. */
 const SECTION = 'search_tools';
 
 const text = z.string().min(1);
 
-/** One search tool of the file. */
+/** Schema of a search tool of the file. */
 export const searchToolEntry = z.looseObject({
   search_tool_name: text,
   litellm_params: z.looseObject({
@@ -31,34 +31,17 @@ type Entry = z.infer<typeof searchToolEntry>;
 
 const MEMBERS = Object.keys(searchToolEntry.shape);
 
-interface SearchToolReading {
-  /** A wrong value, which stops the start. */
-  readonly fault: (fault: ConfigFault) => void;
-  /** A value without an effect, which stops the start only where the configuration is strict. */
-  readonly faultIfStrict: (fault: ConfigFault) => void;
-}
-
-/** The search tools of the file; empty when one has a wrong form. `fault` receives each wrong value. */
+/** The search tools of the file; empty when the schema does not fit. `fault` is called for each wrong value. */
 export function readSearchTools(
   document: ConfigDocument,
-  { fault, faultIfStrict }: SearchToolReading,
+  { fault, faultIfStrict }: FaultReceivers,
 ): readonly SearchTool[] {
-  const at = (path: readonly (string | number)[], message: string): ConfigFault => {
-    const place = [SECTION, ...path];
-    return { ...document.placeOf(place), key: place.join('.'), message };
-  };
+  const at = (path: Path, message: string) => faultAt(document, [SECTION, ...path], message);
   const section = document.content[SECTION];
-  const isOff = section === undefined || section === null || section === false || section === '';
-  const parsed = z.array(searchToolEntry).safeParse(isOff ? [] : section);
+  const parsed = z.array(searchToolEntry).safeParse(isOff(section) ? [] : section);
   if (!parsed.success) {
-    for (const { path, message } of parsed.error.issues) {
-      const one = at(
-        path.map((part) => (typeof part === 'symbol' ? part.toString() : part)),
-        message,
-      );
-      // A reference to an unset variable is reported already.
-      if (!document.faults.some(({ key }) => key === one.key)) fault(one);
-    }
+    const found = parsed.error.issues.map((issue) => at(pathOfIssue(issue), issue.message));
+    for (const one of found) if (!isKnownFault(document, one)) fault(one);
     return [];
   }
   const declared = document.declared[SECTION];
@@ -78,11 +61,14 @@ export function readSearchTools(
   });
 }
 
-/** A tool of the file. Its params are as written: references stay unresolved, so that no list shows a variable. */
+/**
+ * A tool of the file. Its params are those that the file declares, with unresolved references: otherwise a list would
+ * show the values of variables. The id has the index, because several tools may have the same name.
+ */
 function toolOf(entry: Entry, declared: Entry, index: number): SearchTool {
   const { search_tool_name: name, search_tool_info: info, litellm_params: params } = entry;
   return {
-    id: idOf(name, index),
+    id: stableId(['search tool', name, index]),
     name,
     params: isJsonObject(declared.litellm_params) ? declared.litellm_params : params,
     info: info ?? null,
@@ -91,10 +77,3 @@ function toolOf(entry: Entry, declared: Entry, index: number): SearchTool {
     updatedAt: null,
   };
 }
-
-/** Stable id, equal in every start and every process. Several entries may have one name. */
-const idOf = (name: string, index: number): string =>
-  createHash('sha256')
-    .update(JSON.stringify(['search tool', name, index]))
-    .digest('hex')
-    .slice(0, 32);

@@ -3,7 +3,7 @@ import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
 
-// Shared by the sections of the file that list entries, such as guardrails, MCP servers, agents and vector stores.
+// Shared by the readers of sections of the file, such as guardrails, MCP servers, agents and vector stores.
 
 /** Receivers of the faults of a section. */
 export interface FaultReceivers {
@@ -20,26 +20,29 @@ export const faultAt = (document: ConfigDocument, place: Path, message: string):
   message,
 });
 
-/** Whether a fault at the same place is known, such as a reference to an unset variable. */
+/** Whether the document already has a fault at the same key, such as a reference to a variable that is not set. */
 export const isKnownFault = ({ faults }: ConfigDocument, { key }: ConfigFault): boolean =>
   faults.some((known) => known.key === key);
 
-/** Place of an issue of `zod`. */
+/** Path of an issue of `zod`, with symbols as texts. */
 export const pathOfIssue = ({ path }: { readonly path: readonly PropertyKey[] }): Path =>
   path.map((part) => (typeof part === 'symbol' ? part.toString() : part));
 
-/** Whether a section has no entry: it is absent, false, or an empty text. */
+/** Whether a section is absent, null, false or an empty text, and so has no entries. */
 export const isOff = (section: unknown): boolean =>
   section === undefined || section === null || section === false || section === '';
 
-/** Id of an entry without a configured one. It is equal in every start and every process. */
+/** Id of an entry for which the file configures none. Equal parts give an equal id in every process. */
 export const stableId = (parts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 
 /** A reference to a variable inside a longer text, as in `Bearer os.environ/KEY`. */
 const REFERENCE = /os\.environ\/([A-Za-z_]\w*)/g;
 
-/** Headers with the values of the variables that they refer to. `unset` is called for a variable that is not set. */
+/**
+ * Headers with the values of the variables that they refer to. A variable that is not set becomes an empty text, and
+ * `unset` is called with the names of the header and the variable.
+ */
 export function headersWithVariables(
   headers: Readonly<Record<string, string>>,
   env: NodeJS.ProcessEnv,

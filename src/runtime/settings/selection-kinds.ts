@@ -12,13 +12,13 @@ import type { Kind, Refusal } from './kinds.ts';
 
 type Path = readonly (string | number)[];
 
-/** Result of reading a part of a value. */
+/** A part of a value, and its faults. With faults, the value is not used. */
 interface Read<Value> {
   readonly value: Value;
   readonly refusals: readonly Refusal[];
 }
 
-/** A kind of values of the file. `read` reads a value and names its faults. */
+/** A kind of setting that only the file has, not variables and arguments. */
 const fileKind = <Value>(form: string, read: (raw: unknown) => Read<Value>): Kind<Value> => ({
   form,
   isSecret: false,
@@ -28,37 +28,60 @@ const fileKind = <Value>(form: string, read: (raw: unknown) => Read<Value>): Kin
   },
 });
 
-/** Members of the arguments of a strategy: bounds, and the member of the rule. Other members have no effect. */
-const ARGUMENTS = {
-  ttl: { member: 'ttlSeconds', above: -1, to: 31_536_000, form: 'a number of seconds from 0' },
-  lowest_latency_buffer: { member: 'buffer', above: -1, to: 1_000, form: 'a fraction from 0' },
-  max_latency_list_size: { member: 'samples', above: 0, to: 1_000, form: 'a number from 1 to 1000' },
-  ttft_percentile: { member: 'firstTokenPercentile', above: 0, to: 1, form: 'a number above 0, at most 1' },
-} as const satisfies Readonly<Record<string, { member: keyof LatencyRule; above: number; to: number; form: string }>>;
+/** An argument of a strategy: the member of the rule that it sets, and its values. */
+interface Argument {
+  readonly member: keyof LatencyRule;
+  /** Accepted values, for messages. */
+  readonly form: string;
+  readonly accepts: (value: number) => boolean;
+}
+
+const SECONDS_PER_YEAR = 31_536_000;
+
+/** Arguments of strategies by their names in the file. Other arguments have no effect. */
+const ARGUMENTS: Readonly<Record<string, Argument>> = {
+  ttl: {
+    member: 'ttlSeconds',
+    form: 'a number of seconds from 0',
+    accepts: (value) => value >= 0 && value <= SECONDS_PER_YEAR,
+  },
+  lowest_latency_buffer: {
+    member: 'buffer',
+    form: 'a fraction from 0',
+    accepts: (value) => value >= 0 && value <= 1_000,
+  },
+  max_latency_list_size: {
+    member: 'samples',
+    form: 'a number from 1 to 1000',
+    accepts: (value) => Number.isInteger(value) && value >= 1 && value <= 1_000,
+  },
+  ttft_percentile: {
+    member: 'firstTokenPercentile',
+    form: 'a number above 0, at most 1',
+    accepts: (value) => value > 0 && value <= 1,
+  },
+};
 
 function readLatency(raw: unknown, path: Path): Read<LatencyRule> {
   if (raw === undefined || raw === null) return { value: DEFAULT_LATENCY, refusals: [] };
   if (!isJsonObject(raw)) return { value: DEFAULT_LATENCY, refusals: [{ message: 'is not a map', path }] };
   const rule: Record<string, unknown> = { ...DEFAULT_LATENCY };
   const refusals: Refusal[] = [];
-  for (const [name, { member, above, to, form }] of Object.entries(ARGUMENTS)) {
+  for (const [name, { member, form, accepts }] of Object.entries(ARGUMENTS)) {
     const value = raw[name];
     if (value === undefined || value === null) continue;
-    const isFraction = member === 'buffer' || member === 'firstTokenPercentile' || member === 'ttlSeconds';
-    const least = above === -1 ? 0 : above;
-    const isWithin = typeof value === 'number' && value <= to && (above === -1 ? value >= least : value > above);
-    if (isWithin && (isFraction || Number.isInteger(value))) rule[member] = value;
+    if (typeof value === 'number' && accepts(value)) rule[member] = value;
     else refusals.push({ message: `is not ${form}`, path: [...path, name] });
   }
   return { value: rule as unknown as LatencyRule, refusals };
 }
 
-/** Arguments of a strategy. */
+/** Arguments of a strategy, with the defaults of absent ones. */
 export const strategyArguments = (): Kind<LatencyRule> => fileKind('map of arguments', (raw) => readLatency(raw, []));
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** Name of the group of all models that no other group has. */
+/** Name that the reference uses for the models without a group. */
 const RESERVED_NAME = 'default';
 
 function readGroup(raw: unknown, path: Path): Read<RoutingGroup | null> {
@@ -73,16 +96,25 @@ function readGroup(raw: unknown, path: Path): Read<RoutingGroup | null> {
   else if (name === RESERVED_NAME) refuse('group_name', 'is reserved for models without a group');
   const names = Array.isArray(models) && models.length > 0 && models.every(isText) ? models : null;
   if (names === null) refuse('models', 'is not a list of models');
-  const known = GROUP_STRATEGIES.find((one) => one === strategy);
-  if (known === undefined) refuse('routing_strategy', `is not one of ${GROUP_STRATEGIES.join(', ')}`);
-  const fault = priorityFault(priorities, known, names ?? []);
+  const knownStrategy = GROUP_STRATEGIES.find((one) => one === strategy);
+  if (knownStrategy === undefined) refuse('routing_strategy', `is not one of ${GROUP_STRATEGIES.join(', ')}`);
+  const fault = priorityFault(priorities, knownStrategy, names ?? []);
   if (fault !== null) refuse('model_priorities', fault);
-  if (refusals.length > 0 || !isText(name) || names === null || known === undefined) return { value: null, refusals };
-  const priorityOf = new Map(Object.entries((known === 'priority' ? priorities : {}) as Record<string, number>));
-  const group = { name, models: names, strategy: known, latency: latency.value, priorities: priorityOf };
+  if (refusals.length > 0 || !isText(name) || names === null || knownStrategy === undefined)
+    return { value: null, refusals };
+  // `priorityFault` has checked the types.
+  const priorityByModel = knownStrategy === 'priority' ? (priorities as Readonly<Record<string, number>>) : {};
+  const group = {
+    name,
+    models: names,
+    strategy: knownStrategy,
+    latency: latency.value,
+    priorities: new Map(Object.entries(priorityByModel)),
+  };
   return { value: group, refusals };
 }
 
+/** The fault of `model_priorities`, as the rest of a sentence; null without one. */
 function priorityFault(raw: unknown, strategy: Strategy | undefined, models: readonly string[]): string | null {
   if (strategy !== 'priority')
     return raw === undefined || raw === null ? null : 'has an effect with the strategy `priority` only';
@@ -100,11 +132,12 @@ export const routingGroups = (): Kind<readonly RoutingGroup[]> =>
     if (!Array.isArray(raw)) return { value: [], refusals: [{ message: 'is not a list' }] };
     const read = raw.map((one: unknown, index) => readGroup(one, [index]));
     const groups = read.flatMap(({ value }) => (value === null ? [] : [value]));
-    const refusals = [...read.flatMap((one) => one.refusals), ...repetitions(groups)];
+    const refusals = [...read.flatMap((one) => one.refusals), ...repeatedNames(groups)];
     return { value: groups, refusals };
   });
 
-function repetitions(groups: readonly RoutingGroup[]): readonly Refusal[] {
+/** Refusals of a group name that is used twice, and of a model that is in two groups. */
+function repeatedNames(groups: readonly RoutingGroup[]): readonly Refusal[] {
   const refusals: Refusal[] = [];
   const names = new Set<string>();
   const models = new Set<string>();
@@ -120,7 +153,7 @@ function repetitions(groups: readonly RoutingGroup[]): readonly Refusal[] {
   return refusals;
 }
 
-/** Weights by model and deployment id. */
+/** Weights, at least 0, by model and deployment id. */
 export const weightsByModel = (): Kind<Readonly<Record<string, Readonly<Record<string, number>>>>> =>
   fileKind('map of models to maps of deployment ids to numbers', (raw) => {
     if (!isJsonObject(raw)) return { value: {}, refusals: [{ message: 'is not a map of models' }] };
@@ -134,7 +167,7 @@ export const weightsByModel = (): Kind<Readonly<Record<string, Readonly<Record<s
 
 const isFiniteNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 
-/** Checks of the reference that another setting replaces or that have no effect. */
+/** Checks of the reference that are accepted without an effect. */
 const OTHER_CHECKS = [
   'router_budget_limiting',
   'responses_api_deployment_check',
@@ -154,7 +187,7 @@ function readChecks(raw: unknown, path: Path): Read<readonly SelectionCheck[]> {
   return { value: SELECTION_CHECKS.filter((name) => raw.includes(name)), refusals };
 }
 
-/** Names of optional checks. */
+/** Names of optional checks. Those of `OTHER_CHECKS` are left out. */
 export const selectionChecks = (): Kind<readonly SelectionCheck[]> =>
   fileKind('list of checks', (raw) => readChecks(raw, []));
 

@@ -7,14 +7,19 @@ type SelectionValues = {
   readonly [Name in keyof typeof SELECTION_SETTINGS]: ValueOf<(typeof SELECTION_SETTINGS)[Name]>;
 };
 
-/** How deployments are selected. `ofOwners` are the router settings of a key and its team. */
+/** How deployments are selected. `ofOwners` has the router settings of a key and its team. */
 export function selectionOf(values: SelectionValues, ofOwners: JsonObject): SelectionPolicy {
   const { routingStrategy: strategy, routingGroups, selectionWeights, optionalPreCallChecks } = values;
   const { enableTagFiltering, enablePreCallChecks, modelGroupAffinity } = values;
   const isForced = enableTagFiltering && ofOwners['enable_tag_filtering'] === true;
   const hasStrategy = strategy !== 'simple-shuffle' && strategy !== 'lar1';
-  const lists = [routingGroups, optionalPreCallChecks, Object.keys(selectionWeights ?? {})];
-  const hasList = [...lists, Object.keys(modelGroupAffinity ?? {})].some((list) => (list?.length ?? 0) > 0);
+  const lists = [
+    routingGroups ?? [],
+    optionalPreCallChecks ?? [],
+    Object.keys(selectionWeights ?? {}),
+    Object.keys(modelGroupAffinity ?? {}),
+  ];
+  const hasList = lists.some((list) => list.length > 0);
   return {
     ...DEFAULT_SELECTION,
     isPlain: !hasStrategy && !hasList && !enableTagFiltering && !enablePreCallChecks,

@@ -6,7 +6,7 @@ interface Library {
   readonly Gauge: typeof Gauge;
 }
 
-/** Results of uses of the cache of answers, by the name of their label. */
+/** Counts of the cache by the value of the label `result`. */
 const RESULTS: Readonly<Record<string, keyof CacheCounts>> = {
   hit: 'hits',
   miss: 'misses',
@@ -20,7 +20,7 @@ export function addCacheMetrics(library: Library, registry: Registry, status: ()
   const registers = [registry];
   const uses = new library.Counter({
     name: 'lensgate_response_cache_total',
-    help: 'Uses of the cache of answers. `hit` and `miss`: reads of calls; `stored`: written answers; `dropped`: answers that were not written, because too many writes were waiting; `failed`: reads and writes without an answer in time.',
+    help: 'Uses of the cache of answers. `hit` and `miss`: reads of calls; `stored`: stored answers; `dropped`: answers that were not stored, because too many writes were waiting; `failed`: reads and writes that failed or took too long.',
     labelNames: ['result'],
     registers,
     collect() {
@@ -43,7 +43,7 @@ export function addCacheMetrics(library: Library, registry: Registry, status: ()
   });
   const memory = new library.Gauge({
     name: 'lensgate_response_cache_memory_bytes',
-    help: 'Memory of the cached answers of this process; 0 where they are elsewhere.',
+    help: 'Memory of the cached answers in this process; 0 when answers are in Redis.',
     registers,
     collect() {
       memory.set(status().size?.bytes ?? 0);
@@ -51,7 +51,7 @@ export function addCacheMetrics(library: Library, registry: Registry, status: ()
   });
   const entries = new library.Gauge({
     name: 'lensgate_response_cache_entries',
-    help: 'Cached answers in the memory of this process; 0 where they are elsewhere.',
+    help: 'Cached answers in the memory of this process; 0 when answers are in Redis.',
     registers,
     collect() {
       entries.set(status().size?.entries ?? 0);

@@ -109,7 +109,7 @@ describe('batches.cancel', () => {
   ])('403: a read-only %s', async (_owner, user_role, owners) => {
     const { id, fileId } = await createBatch();
     const key = await newKey(app, { user_role });
-    const refused = refusal(403, `Read-only ${owners} cannot change files, batches and responses.`, {
+    const refused = refusal(403, `Read-only ${owners} cannot change files, batches, responses and videos.`, {
       type: 'auth_error',
       param: 'None',
     });

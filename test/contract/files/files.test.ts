@@ -303,7 +303,7 @@ describe('files.delete', () => {
   ])('403: a read-only %s', async (_owner, user_role, owners) => {
     const key = await newKey(app, { user_role });
     const { id } = await upload(app);
-    const message = `Read-only ${owners} cannot change files, batches and responses.`;
+    const message = `Read-only ${owners} cannot change files, batches, responses and videos.`;
     const refused = refusal(403, message, { type: 'auth_error', param: 'None' });
     expect(await answerOf(await send(app, 'DELETE', `/v1/files/${id}`, { key }))).toEqual(refused);
     expect(await answerOf(await send(app, 'POST', '/v1/files', { key, body: formOf({ purpose: 'x' }) }))).toEqual(

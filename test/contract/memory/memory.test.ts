@@ -172,8 +172,10 @@ describe('memory.get', () => {
     await create('only bob', keys.bob);
     for (const key of [app.adminKey, keys.adminViewer])
       expect((await get('only%20bob', key))[1]).toMatchObject({ user_id: 'bob' });
-    expect((await get('only%20bob?user_id=bob', app.adminKey))[0]).toBe(200);
-    expect(await get('only%20bob?user_id=ann', app.adminKey)).toEqual(unknown('only bob'));
+    for (const key of [app.adminKey, keys.adminViewer]) {
+      expect((await get('only%20bob?user_id=bob', key))[0]).toBe(200);
+      expect(await get('only%20bob?user_id=ann', key)).toEqual(unknown('only bob'));
+    }
   });
 
   it('401: no key', async () => {

@@ -236,6 +236,14 @@ describe('policies over HTTP', () => {
     expect(await server.manage('GET', '/policy/templates')).toEqual([200, []]);
   });
 
+  it('policies.guardrails 200, policies.info 200: guardrails of a policy with a condition', async () => {
+    const id = await create('conditional', { guardrails_add: ['one'], condition: { model: 'some-model' } });
+    const [, resolved] = await server.manage('GET', `/policies/${id}/resolved-guardrails`);
+    expect(resolved).toMatchObject({ resolved_guardrails: ['one'] });
+    const [, shown] = await server.manage('GET', '/policy/info/conditional');
+    expect(shown).toMatchObject({ resolved_guardrails: ['one'] });
+  });
+
   it('policies.guardrails 400: the parent is not in force', async () => {
     const parent = await create('parent');
     const child = await create('heir', { inherit: 'parent' });

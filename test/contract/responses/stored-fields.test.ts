@@ -177,7 +177,7 @@ describe.each([
     ['administrator', 'proxy_admin_viewer', 'administrators'],
     ['key', 'internal_user_viewer', 'keys'],
   ])('403: a read-only %s', async (_who, user_role, whom) => {
-    const message = `Read-only ${whom} cannot change files, batches and responses.`;
+    const message = `Read-only ${whom} cannot change files, batches, responses and videos.`;
     const viewer = await newKey({ user_role });
     expect(await ask(method, `/v1/responses/${id}${tail}`, viewer)).toEqual(
       refusal(403, { message, type: 'auth_error', param: 'None' }),

@@ -235,6 +235,15 @@ describe('searchTools.test', () => {
     ]);
   });
 
+  it('200: a failure that repeats a long key with an escaped character', async () => {
+    const half = 'k'.repeat(600);
+    const broken = params({ api_base: `${server.upstream.url}/perplexity/broken`, api_key: `${half}"${half}` });
+    expect(await test(broken)).toEqual([
+      200,
+      { status: 'error', message: 'refused: Bearer <secret>', error_type: 'UpstreamFailed' },
+    ]);
+  });
+
   it('400, 401, 403 and 422', async () => {
     expect((await test('{'))[0]).toBe(422);
     expect(await test({})).toEqual([422, missing('litellm_params')]);

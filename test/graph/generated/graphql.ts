@@ -781,7 +781,7 @@ export type KeySettingsInput = {
   modelRpmLimit?: unknown;
   /** Tokens per minute by model: an object of whole numbers. */
   modelTpmLimit?: unknown;
-  /** Rights over MCP servers, agents and vector stores: an object with members such as `mcp_servers`, `agents` and `vector_stores`. A member replaces the stored one, and null removes it. Null removes all. */
+  /** Rights over MCP servers, agents and vector stores: an object with members such as `mcp_servers`, `agents` and `vector_stores`. A member replaces the stored member, and a null member removes it. Null instead of an object removes the whole permission. */
   objectPermission?: unknown;
   /** Further rights: an object. Only the member `get_spend_routes` has an effect. */
   permissions?: unknown;

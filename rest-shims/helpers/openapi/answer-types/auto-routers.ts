@@ -1,6 +1,6 @@
 import type { AnswerTypes } from './notation.ts';
 
-/** Answer types of the routes about auto routers, in the notation of `http/type-notation.ts`. */
+/** Answers of route rows about auto routers. */
 export const AUTO_ROUTER_ANSWERS: AnswerTypes = {
   'autoRouters.fusePresets': `
     { version: string, models: { id: string, label: string, model: string, text: string, sources: string[] }[],

@@ -1,11 +1,11 @@
 import type { AnswerTypes } from './notation.ts';
 
-const CHECKED =
+const FAULT =
   '{ policy_name: string, error_type: string, message: string, field: string | null, value: string | null }';
 
 /** Answers of route rows about policies and prompts. */
 export const POLICY_ANSWERS: AnswerTypes = {
-  'policies.check': `{ valid: boolean, errors: ${CHECKED}[], warnings: ${CHECKED}[] }`,
+  'policies.check': `{ valid: boolean, errors: ${FAULT}[], warnings: ${FAULT}[] }`,
   'policies.create': 'Policy',
   'policies.createVersion': 'Policy',
   'policies.delete': '{ message: string, warning?: string }',

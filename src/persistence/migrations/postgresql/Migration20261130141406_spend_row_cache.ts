@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Key of the cached answer of a call. */
+/** Key of the cached answer that a call got; null for other calls. */
 export class Migration20261130141406_spend_row_cache extends Migration {
   override up(): void {
     this.addSql(`alter table "spend_row" add column "cache_hit_key" text null`);

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Decision of the auto router of a call. */
+/** Decision of the auto router that selected the model of a call, as JSON text; null for other calls. */
 export class Migration20261130142536_spend_row_routing extends Migration {
   override up(): void {
     this.addSql(`alter table "spend_row" add column "routing" text null`);

@@ -20,7 +20,7 @@ const ttl = (name: string, description: string) =>
     description,
   });
 
-/** True or false. An empty value in the file is not set. */
+/** True or false. An empty text, map or list counts as not set. */
 function optionalFlag(): Kind<boolean> {
   const { form, isSecret, parse } = flag();
   const isEmpty = (raw: unknown): boolean =>
@@ -32,14 +32,15 @@ function optionalFlag(): Kind<boolean> {
   };
 }
 
-/** The cache of answers. Its server has further rows in `sharing.ts`. */
+/** Settings of the cache of answers. Those of its server are in `sharing.ts`. */
 export const RESPONSE_CACHE_SETTINGS = {
   cache: setting({
     kind: optionalFlag(),
     default: null,
     defaultText: 'false',
     file: 'litellm_settings.cache',
-    description: 'Caches answers of model calls. Without it, the cache is on where `/cache/settings` stores a server.',
+    description:
+      'Whether answers of model calls are cached. Without this setting, the cache is on when `/cache/settings` stores a server.',
   }),
   cacheMode: setting({
     kind: choice(CACHE_MODES),
@@ -54,19 +55,25 @@ export const RESPONSE_CACHE_SETTINGS = {
     description: 'Call types whose answers are cached. Transcriptions and reranking are accepted, but not cached.',
   }),
   cacheTtl: ttl('ttl', 'How long an answer is stored. A request can set another time.'),
-  cacheMemoryTtl: ttl('default_in_memory_ttl', 'As `ttl`, for the type `local`. Without both: 600 seconds.'),
-  cacheRedisTtl: ttl('default_in_redis_ttl', 'As `ttl`, for the type `redis`. Without both: 60 seconds.'),
+  cacheMemoryTtl: ttl(
+    'default_in_memory_ttl',
+    'As `ttl`, for the type `local` only. Without this setting and `ttl`: 600 seconds.',
+  ),
+  cacheRedisTtl: ttl(
+    'default_in_redis_ttl',
+    'As `ttl`, for the type `redis` only. Without this setting and `ttl`: 60 seconds.',
+  ),
   cacheMaxMessages: setting({
     kind: integer(1, 1_000_000),
     default: DEFAULT_MAX_MESSAGES,
     file: `${SECTION}.max_messages`,
-    description: 'Conversations with more messages are neither read nor stored. Null removes the limit.',
+    description: 'Calls with more messages do not use the cache. Null removes the limit.',
   }),
   cacheScope: setting({
     kind: choice(CACHE_SCOPES),
     default: 'team',
     file: `${SECTION}.scope`,
     description:
-      'Callers that share answers. `team`: those of a team; without a team, those of a user; without both, one key. `all`: all callers.',
+      'Callers that share answers. `team`: the keys of a team; a key without a team shares with the keys of its user, and a key without both with none. `key`: no other key. `all`: all callers.',
   }),
 } as const;

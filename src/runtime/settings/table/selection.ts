@@ -9,9 +9,9 @@ import {
 } from '../selection-kinds.ts';
 import { setting } from '../setting.ts';
 
-const MAX_SECONDS = 31_536_000;
+const SECONDS_PER_YEAR = 31_536_000;
 
-/** Selection of a deployment. Each call reads them (docs/routing.md). */
+/** Settings of the selection of a deployment (docs/routing.md). They apply from the next call on. */
 export const SELECTION_SETTINGS = {
   routingStrategy: setting({
     kind: choice(STRATEGIES),
@@ -31,7 +31,7 @@ export const SELECTION_SETTINGS = {
     default: null,
     file: 'router_settings.routing_groups',
     description:
-      'Groups of models with a separate strategy: `group_name`, `models`, `routing_strategy`, `routing_strategy_args`, and `model_priorities` for the strategy `priority`. A call may name a group as its model.',
+      'Groups of models, each with a strategy: `group_name`, `models`, `routing_strategy`, `routing_strategy_args`, and `model_priorities` for the strategy `priority`. A call may name a group as its model.',
   }),
   selectionWeights: setting({
     kind: weightsByModel(),
@@ -49,7 +49,7 @@ export const SELECTION_SETTINGS = {
     kind: flag(),
     default: true,
     file: 'router_settings.tag_filtering_match_any',
-    description: 'Whether one common tag is enough. If not, a deployment needs every tag of the call.',
+    description: 'True: a deployment needs one tag of the call. False: a deployment needs every tag of the call.',
   }),
   enablePreCallChecks: setting({
     kind: flag(),
@@ -63,19 +63,20 @@ export const SELECTION_SETTINGS = {
     default: null,
     file: 'router_settings.optional_pre_call_checks',
     description:
-      '`deployment_affinity`, `session_affinity`, `prompt_caching`, `enforce_model_rate_limits`. Others are accepted and have no effect.',
+      'Checks for all models: `deployment_affinity`, `session_affinity`, `prompt_caching`, `enforce_model_rate_limits`. Other checks of the reference are accepted and have no effect.',
   }),
   modelGroupAffinity: setting({
     kind: checksByModel(),
     default: null,
     file: 'router_settings.model_group_affinity_config',
-    description: 'Affinity checks by model. They replace those of `optional_pre_call_checks` for the model.',
+    description:
+      'Affinity checks by model. For their model they replace the affinity checks of `optional_pre_call_checks`.',
   }),
   affinitySeconds: setting({
-    kind: integer(1, MAX_SECONDS),
+    kind: integer(1, SECONDS_PER_YEAR),
     default: 3_600,
     file: 'router_settings.deployment_affinity_ttl_seconds',
     unit: 's',
-    description: 'How long a key or a session stays at its deployment.',
+    description: 'How long the calls of a key or a session stay at one deployment.',
   }),
 } as const;
