@@ -57,7 +57,14 @@ export interface SelectionPolicy {
   readonly tagFiltering: 'off' | 'on' | 'always';
   /** Whether one common tag is enough. If not, a deployment needs every tag of the request. */
   readonly matchesAnyTag: boolean;
-  /** Leaves out deployments whose context window or requests per minute do not suffice. */
+  /** Prefix that is removed from tags before they are compared; empty for none. */
+  readonly tagPrefix: string;
+  /**
+   * Whether a failed call continues at further deployments of its model after its retries, with the strategy
+   * `simple-shuffle`.
+   */
+  readonly failsOver: boolean;
+  /** Leaves out deployments whose context window, requests per minute or formats of answers do not suffice. */
   readonly checksCalls: boolean;
   readonly checks: ReadonlySet<SelectionCheck>;
   /** Checks by model, which replace the affinity checks for the model. */
@@ -77,11 +84,17 @@ export const DEFAULT_SELECTION: SelectionPolicy = {
   weights: new Map(),
   tagFiltering: 'off',
   matchesAnyTag: true,
+  tagPrefix: '',
+  failsOver: false,
   checksCalls: false,
   checks: new Set(),
   affinityOf: new Map(),
   affinitySeconds: 3_600,
 };
+
+/** The routing group of a model, or with its name; null without one. */
+export const routingGroupOf = ({ groups }: Pick<SelectionPolicy, 'groups'>, model: string): RoutingGroup | null =>
+  groups.find(({ name, models }) => name === model || models.includes(model)) ?? null;
 
 /** Settings of one deployment that its selection depends on. */
 export interface DeploymentSelection {
@@ -97,6 +110,8 @@ export interface DeploymentSelection {
   readonly tagPatterns?: readonly RegExp[];
   /** Turns tag filtering on or off for the model. */
   readonly tagFiltering?: boolean;
+  /** Serves calls whose own required and excluded tags match no deployment as calls without these tags. */
+  readonly failsOpen?: boolean;
   /** Context window in tokens. */
   readonly maxInputTokens?: number;
   readonly accessWindows?: readonly AccessWindow[];

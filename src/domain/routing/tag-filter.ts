@@ -1,6 +1,9 @@
 /** Tag of deployments that serve requests without a matching tag. */
 const DEFAULT_TAG = 'default';
 
+/** Whether a tag excludes or requires another tag. */
+export const isMarkedTag = (tag: string): boolean => /^[!&]/.test(tag);
+
 /** Tags of a deployment. */
 export interface Tagged {
   readonly tags?: readonly string[];
@@ -29,7 +32,7 @@ export function itemsForTags<Item>(
 ): readonly Item[] {
   const excluded = stripped(tags, '!');
   const required = stripped(tags, '&');
-  const plain = tags.filter((tag) => !/^[!&]/.test(tag));
+  const plain = tags.filter((tag) => !isMarkedTag(tag));
   const ownTags = (item: Item): readonly string[] => tagsOf(item)?.tags ?? [];
   const isAllowed = (item: Item): boolean => {
     const own = ownTags(item);

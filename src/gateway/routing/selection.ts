@@ -1,10 +1,10 @@
 import type { CatalogSource } from '../../domain/catalog/catalog.ts';
-import { tagsIn } from '../../domain/calls/call-labels.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { DeploymentSource } from '../../domain/deployments/deployment-source.ts';
 import type { DomainError } from '../../domain/errors.ts';
+import { isJsonObject } from '../../domain/json-object.ts';
 import { inputTokens } from '../../domain/inference/expected-tokens.ts';
 import { mayCall, type VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { promptPrefixes } from '../../domain/routing/prompt-prefix.ts';
@@ -16,14 +16,14 @@ import {
   reservedForOthers,
 } from '../../domain/routing/selection-errors.ts';
 import type { RoutingPolicy } from '../../domain/routing/routing-policy.ts';
-import type { RoutingGroup, SelectionPolicy } from '../../domain/routing/selection-policy.ts';
+import { type RoutingGroup, routingGroupOf, type SelectionPolicy } from '../../domain/routing/selection-policy.ts';
 import { byLevels, lowestFirst, lowestLatencyFirst, weightedOrder } from '../../domain/routing/strategies.ts';
-import { itemsForTags } from '../../domain/routing/tag-filter.ts';
 import { claimsOf, createAffinities } from './affinity.ts';
 import type { Cooldowns } from './cooldowns.ts';
 import { createCatalogFacts } from './deployment-cost.ts';
 import type { HealthTracker } from './health.ts';
 import type { Route, Router } from './route.ts';
+import { taggedRoutes } from './tagged-routes.ts';
 import { createTraffic, type Traffic } from './traffic.ts';
 
 /** Ports of the gateway that the selection of deployments uses. */
@@ -47,10 +47,15 @@ interface SelectionTools {
 
 type Read = 'model' | 'stream' | 'body' | 'bytes' | 'labels' | 'userAgent' | 'owner';
 
+/** The part of a request that its deployment is selected by. */
+export type SelectedRequest = Pick<ModelRequest, Read> & {
+  readonly endpoint: Pick<ModelRequest['endpoint'], 'input'>;
+};
+
 /** A call whose deployment is selected. */
 interface SelectedCall {
   readonly key: VirtualKey | null;
-  readonly request: Pick<ModelRequest, Read> & { readonly endpoint: Pick<ModelRequest['endpoint'], 'input'> };
+  readonly request: SelectedRequest;
 }
 
 /** Selects deployments by the strategy, the filters and the checks of the configuration. */
@@ -126,9 +131,9 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
     const unreserved = unreservedRoutes(routes, call);
     if (unreserved.refusal !== null) return unreserved;
     const tagged = taggedRoutes(unreserved.routes, call);
-    if (tagged.refusal !== null) return tagged;
+    if (tagged.routes.length === 0) return { routes: [], refusal: notAllowedByTags(model, tagged.tags) };
     const tokens = policy.checksCalls || hasLimits(tagged.routes) ? inputTokens(request) : 0;
-    const fitting = policy.checksCalls ? tagged.routes.filter((one) => fits(one, tokens)) : tagged.routes;
+    const fitting = policy.checksCalls ? tagged.routes.filter((one) => fits(one, tokens, request)) : tagged.routes;
     if (fitting.length === 0) return { routes: [], refusal: new PromptTooLong() };
     const { strategy } = group ?? policy;
     const isLimited = LIMITED.has(strategy) || policy.checks.has('enforce_model_rate_limits');
@@ -155,8 +160,12 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
     return traffic.useOf(id).requests + 1 > selection.rpm;
   };
 
-  const fits = ({ deployment }: Route, tokens: number): boolean =>
-    tokens <= (factsOf(deployment).maxInputTokens ?? Infinity);
+  /** Whether a deployment can answer a prompt of this length, in the format of the request. */
+  function fits({ deployment }: Route, tokens: number, request: Pick<ModelRequest, 'body'>): boolean {
+    const { maxInputTokens, takesSchemas } = factsOf(deployment);
+    if (tokens > (maxInputTokens ?? Infinity)) return false;
+    return takesSchemas || deployment.dropParams || !namesSchema(request);
+  }
 
   function unreservedRoutes(routes: readonly Route[], { key, model }: RankedCall): Ranking {
     if (!routes.some(({ deployment }) => deployment.selection?.accessWindows !== undefined))
@@ -169,19 +178,6 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
     const [first = null] = windows;
     if (free.length > 0 || first === null) return { routes: free, refusal: null };
     return { routes: [], refusal: reservedForOthers(model, windowEndText(first)) };
-  }
-
-  function taggedRoutes(routes: readonly Route[], { policy, model, request }: RankedCall): Ranking {
-    if (!filtersTags(policy, routes)) return { routes, refusal: null };
-    const tags = request.labels === undefined ? [] : tagsIn(request.labels);
-    const allowed = itemsForTags(routes, ({ deployment }) => deployment.selection, {
-      tags,
-      userAgent: request.userAgent ?? null,
-      matchesAny: policy.matchesAnyTag,
-    });
-    return allowed.length > 0
-      ? { routes: allowed, refusal: null }
-      : { routes: [], refusal: notAllowedByTags(model, tags) };
   }
 
   /** The routes with the one that the key or the session stays at first, unless it cools down. */
@@ -202,7 +198,7 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
   ): readonly string[] {
     const checks = policy.affinityOf.get(model) ?? policy.checks;
     if (ports.digest === undefined || !checks.has('prompt_caching')) return [];
-    if (groupOf(policy, model)?.strategy === 'priority') return [];
+    if (routingGroupOf(policy, model)?.strategy === 'priority') return [];
     return promptPrefixes(body, ports.digest).map((hash) => JSON.stringify(['prompt', model, hash]));
   }
 
@@ -227,7 +223,7 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
         return callable === undefined ? own : callable.flatMap((name) => router.all(name));
       };
       const rankOf = (model: string, routes: readonly Route[]): Ranking => {
-        return rank({ key, request, policy, group: groupOf(policy, model), model }, routes);
+        return rank({ key, request, policy, group: routingGroupOf(policy, model), model }, routes);
       };
       const all = (model: string): readonly Route[] => {
         if (isPlain(model)) return router.all(model);
@@ -268,9 +264,10 @@ interface RankedCall extends SelectedCall {
   readonly model: string;
 }
 
-/** The routing group of a model, or with its name; null without one. */
-const groupOf = ({ groups }: SelectionPolicy, model: string): RoutingGroup | null =>
-  groups.find(({ name, models }) => name === model || models.includes(model)) ?? null;
+/** Whether the answer to a request must follow a JSON schema. */
+function namesSchema({ body: { response_format: format } }: Pick<ModelRequest, 'body'>): boolean {
+  return isJsonObject(format) && format['type'] === 'json_schema';
+}
 
 const hasLimits = (routes: readonly Route[]): boolean =>
   routes.some(({ deployment: { selection } }) => selection?.tpm !== undefined);
@@ -283,13 +280,6 @@ function metricsOf(weights: ReadonlyMap<string, number> | undefined) {
     ({ deployment }: Route): number => deployment.selection?.tpm ?? 0,
   ];
   return weights === undefined ? own : [({ deployment }: Route): number => weights.get(deployment.id) ?? 0, ...own];
-}
-
-/** Whether tags select the deployment. Deployments may turn it on or off for their model. */
-function filtersTags({ tagFiltering }: SelectionPolicy, routes: readonly Route[]): boolean {
-  if (tagFiltering === 'always') return true;
-  const own = routes.map(({ deployment }) => deployment.selection?.tagFiltering).filter((flag) => flag !== undefined);
-  return own.length === 0 ? tagFiltering === 'on' : own.includes(true);
 }
 
 /** Models whose deployments have rules of their own. */

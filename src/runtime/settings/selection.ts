@@ -26,6 +26,8 @@ export function selectionOf(values: SelectionValues, ofOwners: JsonObject): Sele
     ),
     ...(enableTagFiltering ? { tagFiltering: isForced ? 'always' : 'on' } : {}),
     matchesAnyTag: values.tagFilteringMatchAny,
+    tagPrefix: values.tagRoutingPrefix,
+    failsOver: values.enableWeightedFailover,
     checksCalls: enablePreCallChecks,
     checks: new Set(optionalPreCallChecks),
     affinityOf: new Map(Object.entries(modelGroupAffinity ?? {}).map(([model, checks]) => [model, new Set(checks)])),

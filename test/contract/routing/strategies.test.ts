@@ -48,6 +48,43 @@ describe('simple-shuffle', () => {
   });
 });
 
+describe('enable_weighted_failover', () => {
+  const THREE = [{ up: 'a', params: { weight: 9 } }, { up: 'b', params: { weight: 1 } }, { up: 'c' }];
+  const FAILING = { a: { status: 500 }, b: { status: 500 } };
+  const SPARE = { name: 'spare', up: 's' };
+  const fallbacks = [{ m: ['spare'] }];
+  const ON = { num_retries: 0, enable_weighted_failover: true };
+
+  it('continues at the other deployments of the model before a fallback', async () => {
+    const { ask, requested } = await start([...THREE, SPARE], { ...ON, fallbacks }, FAILING);
+    expect(await ask()).toMatchObject({ status: 200, deployment: 'c' });
+    expect(requested().toSorted()).toEqual(['a', 'b', 'c']);
+    expect(requested().at(-1)).toBe('c');
+  });
+
+  it('is off by default, without fallbacks, and with another strategy', async () => {
+    const off = await start([...THREE, SPARE], { num_retries: 0, fallbacks }, FAILING);
+    expect(await off.ask()).toMatchObject({ status: 200, deployment: 's' });
+    await setup?.stop();
+    const on = await start(THREE, ON, FAILING);
+    expect((await on.ask({ disable_fallbacks: true })).status).toBe(500);
+    await setup?.stop();
+    const busy = await start(THREE, { ...ON, routing_strategy: 'least-busy' }, { ...FAILING, c: { status: 500 } });
+    expect((await busy.ask()).status).toBe(500);
+    expect(busy.requested()).toHaveLength(1);
+  });
+
+  it('does not repeat a call that the request made fail, and calls at most max_fallbacks deployments', async () => {
+    const refused = await start(THREE, ON, { a: { status: 400 }, b: { status: 400 } });
+    expect((await refused.ask()).status).toBe(400);
+    expect(refused.requested()).toHaveLength(1);
+    await setup?.stop();
+    const limited = await start(THREE, { ...ON, max_fallbacks: 1 }, FAILING);
+    expect((await limited.ask()).status).toBe(500);
+    expect(limited.requested().toSorted()).toEqual(['a', 'b']);
+  });
+});
+
 describe('order', () => {
   const LEVELS = [{ up: 'none' }, { up: 'second', params: { order: 2 } }, { up: 'first', params: { order: 1 } }];
 
