@@ -34,17 +34,8 @@ import { createCallLimits } from './admission/rate-limits.ts';
 import { createRealtime } from './sessions/create-realtime.ts';
 import { createCostExpectations, isBilledByTokensAlone } from './admission/expected-cost.ts';
 import { createForwarding } from './calls/forwarding.ts';
-import type {
-  CallRecorder,
-  ForwardGateway,
-  Gateway,
-  ObjectGateway,
-  PreviewGateway,
-  ProbeGateway,
-  TokenGateway,
-} from './gateway.ts';
+import type { CallRecorder, EveryGateway } from './gateway.ts';
 import { createMcpGateway } from './mcp/create-mcp-gateway.ts';
-import type { McpCalls } from './mcp/mcp-gateway.ts';
 import { NO_MCP_UPSTREAM } from './mcp/no-upstream.ts';
 import { createCachedSend } from './response-cache/cached-send.ts';
 import { createHealthTracker } from './routing/health.ts';
@@ -123,9 +114,7 @@ export interface GatewayOptions extends GuardOptions {
 }
 
 /** Creates the gateway. Throws InvalidInput for a deployment of an unknown provider without an address. */
-export function createGateway(
-  options: GatewayOptions,
-): Gateway & ForwardGateway & McpCalls & ObjectGateway & TokenGateway & PreviewGateway & ProbeGateway {
+export function createGateway(options: GatewayOptions): EveryGateway {
   const { deployments, catalog, capturePrompts } = options;
   const policyOf = options.routing ?? ((_key: VirtualKey | null): RoutingPolicy => DEFAULT_ROUTING);
   const configured = createLiveRouter(deployments, options.providers);
@@ -337,5 +326,6 @@ export function createGateway(
     },
     admitKey: async (caller) => budgets.checkKey(caller),
     call: callModel,
+    drainCopies: mirroring.drainCopies,
   };
 }

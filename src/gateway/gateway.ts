@@ -15,6 +15,7 @@ import type { ObjectKind } from '../domain/upstream-objects/upstream-object.ts';
 import type { Forwarded } from '../domain/pass-through/forwarded.ts';
 import type { PassThrough } from '../domain/upstream-objects/pass-through.ts';
 import type { PendingRecords } from './accounting/pending-records.ts';
+import type { McpCalls } from './mcp/mcp-gateway.ts';
 import type { Realtime } from './sessions/realtime.ts';
 
 /** Retry and fallback counts. */
@@ -240,6 +241,19 @@ export interface ProbeGateway {
   /** Time until calls are sent to a deployment again after failures, in ms; 0 when they are sent now. */
   cooldownMs(deploymentId: string): number;
 }
+
+/** Copies of calls for models that are tried out (`silent_model`). */
+export interface CopyGateway {
+  /**
+   * Sends no further copies, and waits at most `graceMs` for those under way. Then they are cancelled, and recorded as
+   * failed.
+   */
+  drainCopies(graceMs: number): Promise<void>;
+}
+
+/** All parts of the gateway. */
+export interface EveryGateway
+  extends Gateway, ForwardGateway, McpCalls, ObjectGateway, TokenGateway, PreviewGateway, ProbeGateway, CopyGateway {}
 
 /** Queues records of calls; never waits for a store. */
 export interface CallRecorder {

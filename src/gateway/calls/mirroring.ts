@@ -3,8 +3,11 @@ import { withMetadata } from '../../domain/calls/call-labels.ts';
 import type { Caller } from '../../domain/caller.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment, Provider } from '../../domain/chat/provider.ts';
+import { DomainError, Unavailable } from '../../domain/errors.ts';
 import { NO_RETRIES } from '../../domain/inference/retries.ts';
-import { permittedFor } from '../routing/permitted-router.ts';
+import { withDeadline } from '../../domain/with-deadline.ts';
+import type { CopyGateway } from '../gateway.ts';
+import { inRegion, permittedFor } from '../routing/permitted-router.ts';
 import type { Route, TeamRouter } from '../routing/route.ts';
 import type { Selection } from '../routing/selection.ts';
 import type { CallGuard } from '../guardrails/guarding.ts';
@@ -17,12 +20,15 @@ import type { Retrying } from './retry-tools.ts';
 const MAX_COPIES = 64;
 /** Time after which a copy is cancelled, in ms. */
 const MAX_COPY_MS = 600_000;
+/** Time in which cancelled copies end at a shutdown, in ms. */
+const CANCEL_MS = 500;
+const SHUTTING_DOWN = 'The process is shutting down.';
 
 /** Gateway parts that copies of calls use. */
 interface MirrorTools {
   readonly routeOf: TeamRouter;
   readonly selection: Selection;
-  readonly retrying: Pick<Retrying, 'send'>;
+  readonly retrying: Pick<Retrying, 'reserve' | 'send'>;
   readonly tools: CallTools;
   /** Guardrails of a call; null for none. */
   readonly guardOf: (caller: Caller, request: ModelRequest, route: Route) => CallGuard | null;
@@ -40,27 +46,38 @@ export interface Mirroring {
   start(caller: Caller, request: ModelRequest, deployment: Deployment): void;
 }
 
-export function createMirroring(parts: MirrorTools): Mirroring {
+export function createMirroring(parts: MirrorTools): Mirroring & CopyGateway {
   const { routeOf, selection, retrying, tools, guardOf, forRequest, providers } = parts;
   /** A copy is never answered from the cache. */
   const send: CachedSend = (call, _caller, routed) => retrying.send(call, routed);
+  /** Aborted at shutdown. */
+  const shutdown = new AbortController();
   let copies = 0;
+  let isDraining = false;
+  /** Resolves the promise of `drainCopies`. */
+  let resolveIdle: (() => void) | null = null;
 
-  /** A call of its own. It is neither admitted nor limited, and charged at its end. */
+  /**
+   * A call of its own, which counts in no limit. Its cost is reserved in the budgets of the caller. Without budget
+   * left, no copy is sent.
+   */
   async function copy(caller: Caller, request: ModelRequest): Promise<void> {
     const { key } = caller;
-    const route = selection.of({ key, request }, permittedFor(routeOf, key))(request.model);
+    const permitted = inRegion(permittedFor(routeOf, key), request.region);
+    const route = selection.of({ key, request }, permitted)(request.model);
     if (route === null) return;
-    const signal = AbortSignal.timeout(MAX_COPY_MS);
+    const signal = AbortSignal.any([AbortSignal.timeout(MAX_COPY_MS), shutdown.signal]);
     const deployment = forRequest(route.deployment, request);
     const call = openCall(tools, { caller, request, deployment, signal, ...estimatedUsage });
     const guard = guardOf(caller, request, route);
     if (guard !== null) call.setGuard(guard);
     try {
+      const reserved = await retrying.reserve(call, { key, request, route });
+      if (reserved instanceof DomainError) throw reserved;
       const answered = await sendOpened(
         { send, providers },
-        { call, caller, guard, first: route },
-        { key, request, route, signal },
+        { call, caller, guard, first: reserved },
+        { key, request, route: reserved, signal },
       );
       await answered.consume(readToEnd);
     } catch (failure) {
@@ -68,24 +85,39 @@ export function createMirroring(parts: MirrorTools): Mirroring {
     }
   }
 
+  function ended(): void {
+    copies -= 1;
+    if (copies === 0) resolveIdle?.();
+  }
+
   return {
     start(caller, request, { selection: own }) {
+      // A mock answer costs nothing, and its copy would be a real call.
+      if (isDraining || request.mockResponse !== undefined) return;
       for (const model of own?.silentModels ?? []) {
         if (copies >= MAX_COPIES) return;
         copies += 1;
         copy(caller, copyOf(request, model)).then(ended, ended);
       }
     },
+    async drainCopies(graceMs) {
+      isDraining = true;
+      if (copies === 0) return;
+      const idle = Promise.withResolvers<void>();
+      resolveIdle = idle.resolve;
+      await withDeadline(idle.promise, graceMs, () => {
+        shutdown.abort(new Unavailable(SHUTTING_DOWN));
+        return withDeadline(idle.promise, CANCEL_MS, () => undefined);
+      });
+    },
   };
-
-  function ended(): void {
-    copies -= 1;
-  }
 }
 
 /** The request for a silent model: without the caller's ids, credentials, retries, and stored answers. */
 function copyOf(request: ModelRequest, model: string): ModelRequest {
-  const { followUp: _stored, deploymentId: _pinned, answered: _listener, earlier: _earlier, ...copied } = request;
+  const { followUp: _stored, deploymentId: _pinned, answered: _listener, earlier: _earlier, ...others } = request;
+  // The bytes of a copy are read, whatever the caller reads.
+  const { typed: _typed, ...copied } = others;
   return {
     ...copied,
     model,

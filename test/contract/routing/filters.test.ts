@@ -300,39 +300,6 @@ describe('a reserved deployment', () => {
   });
 });
 
-describe('silent models', () => {
-  it('get a copy of each call, with a row of its own', async () => {
-    const { ask, app, requested } = await start([
-      { up: 'a', params: { silent_model: 'shadow' } },
-      { name: 'shadow', up: 's', params: { input_cost_per_token: 1, output_cost_per_token: 1 } },
-    ]);
-    expect(await ask()).toMatchObject({ status: 200, deployment: 'a' });
-    await expect.poll(() => requested().toSorted()).toEqual(['a', 's']);
-    const rows = async () => {
-      const response = await app.call(
-        'GET',
-        '/spend/logs/v2?page=1&page_size=50&start_date=2020-01-01&end_date=2100-01-01',
-      );
-      const { data } = (await response.json()) as { data: readonly { model_group: string; spend: number }[] };
-      return data.map(({ model_group, spend }) => `${model_group} ${spend}`).toSorted();
-    };
-    await expect.poll(rows).toEqual(['m 0', 'shadow 3']);
-  });
-
-  it('neither delay nor fail a call', async () => {
-    const models = [
-      { up: 'a', params: { silent_model: ['broken', 'slow', 'unknown'] } },
-      { name: 'broken', up: 'broken-up' },
-      { name: 'slow', up: 'slow-up' },
-    ];
-    const { ask, requested } = await start(models, {}, { 'broken-up': { status: 500 }, 'slow-up': { delayMs: 5_000 } });
-    const startedMs = performance.now();
-    expect(await ask({ stream: true })).toMatchObject({ status: 200, deployment: 'a' });
-    expect(performance.now() - startedMs).toBeLessThan(4_000);
-    await expect.poll(() => requested().toSorted()).toEqual(['a', 'broken-up', 'slow-up']);
-  });
-});
-
 it('prompt_caching keeps calls with the same start of the prompt at the deployment that answered first', async () => {
   const { served, ask } = await start([{ up: 'a' }, { up: 'b' }], { optional_pre_call_checks: ['prompt_caching'] });
   const marked = { type: 'text', text: 'A long start.', cache_control: { type: 'ephemeral' } };
