@@ -41,6 +41,7 @@ import { createCachedSend } from './response-cache/cached-send.ts';
 import { createHealthTracker } from './routing/health.ts';
 import { createMirroring } from './calls/mirroring.ts';
 import { createPassing } from './calls/passing.ts';
+import { createLocalCounts } from './routing/local-counts.ts';
 import { inRegion, isPriced, permittedFor, pricedOnly } from './routing/permitted-router.ts';
 import { createRegionBinding } from './routing/customer-region.ts';
 import { createSelection } from './routing/selection.ts';
@@ -327,5 +328,6 @@ export function createGateway(options: GatewayOptions): EveryGateway {
     admitKey: async (caller) => budgets.checkKey(caller),
     call: callModel,
     drainCopies: mirroring.drainCopies,
+    routingCounts: createLocalCounts(selection.traffic, cooldowns),
   };
 }

@@ -14,6 +14,7 @@ import type { EndedBatch } from '../domain/upstream-objects/batch-use.ts';
 import type { ObjectKind } from '../domain/upstream-objects/upstream-object.ts';
 import type { Forwarded } from '../domain/pass-through/forwarded.ts';
 import type { PassThrough } from '../domain/upstream-objects/pass-through.ts';
+import type { LocalCounts } from '../domain/routing/shared-counts.ts';
 import type { PendingRecords } from './accounting/pending-records.ts';
 import type { McpCalls } from './mcp/mcp-gateway.ts';
 import type { Realtime } from './sessions/realtime.ts';
@@ -253,7 +254,10 @@ export interface CopyGateway {
 
 /** All parts of the gateway. */
 export interface EveryGateway
-  extends Gateway, ForwardGateway, McpCalls, ObjectGateway, TokenGateway, PreviewGateway, ProbeGateway, CopyGateway {}
+  extends Gateway, ForwardGateway, McpCalls, ObjectGateway, TokenGateway, PreviewGateway, ProbeGateway, CopyGateway {
+  /** Counts of deployments, as they are shared with other processes. */
+  readonly routingCounts: LocalCounts;
+}
 
 /** Queues records of calls; never waits for a store. */
 export interface CallRecorder {
