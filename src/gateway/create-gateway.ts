@@ -210,14 +210,15 @@ export function createGateway(options: GatewayOptions): EveryGateway {
     return routeFor(caller, request);
   }
 
-  /** The same request for another model, and its route. Null if the key may not call that model, or it has no route. */
+  /** The same request for another model, and its route. Null if the key may not call that model or its deployments. */
   async function requestForModel(caller: Caller, original: ModelRequest, model: string) {
     try {
       // The caller's own upstream credentials apply to the first model only.
       const replaced = { ...original, model, credentials: null };
       const resolved = caller.key === null ? replaced : withAliasResolved(caller.key, replaced);
       const request = await bindToRegion(caller, resolved);
-      return { request, route: routeFor(caller, request) };
+      const route = routeFor(caller, request);
+      return route.refusal === undefined ? { request, route } : null;
     } catch (failure) {
       if (failure instanceof DomainError) return null;
       throw failure;
@@ -295,6 +296,7 @@ export function createGateway(options: GatewayOptions): EveryGateway {
     ...createPassing({
       ...options,
       routeOf,
+      selection,
       tools,
       guards,
       catalog: () => catalog.current(),
@@ -307,8 +309,8 @@ export function createGateway(options: GatewayOptions): EveryGateway {
     }),
     realtime: createRealtime({ routeOf, selection, tools }),
     mcp: createMcpGateway(options.mcpUpstream ?? NO_MCP_UPSTREAM, tools, guards),
-    ...createTokenGateway(routeOf, forRequest, guardOf),
-    ...createPreviewGateway(routeOf, forRequest, options.providers),
+    ...createTokenGateway({ ...routing, bindToRegion, guardOf }),
+    ...createPreviewGateway(routing),
     ...createProbing({
       providers: options.providers,
       tools,
