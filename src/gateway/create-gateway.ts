@@ -37,7 +37,7 @@ import { createForwarding } from './calls/forwarding.ts';
 import type { CallRecorder, EveryGateway } from './gateway.ts';
 import { createMcpGateway } from './mcp/create-mcp-gateway.ts';
 import { NO_MCP_UPSTREAM } from './mcp/no-upstream.ts';
-import { createCachedSend } from './response-cache/cached-send.ts';
+import { createCachedSend, type DeltaReader } from './response-cache/cached-send.ts';
 import { createHealthTracker } from './routing/health.ts';
 import { createMirroring } from './calls/mirroring.ts';
 import { createPassing } from './calls/passing.ts';
@@ -112,6 +112,8 @@ export interface GatewayOptions extends GuardOptions {
   readonly keepHealthCheck?: (check: HealthCheck) => void;
   /** Cache of answers; none when absent. */
   readonly answerCache?: AnswerCache;
+  /** Reads the deltas of a whole chat completion from its bytes, for cached answers. */
+  readonly readDeltas?: DeltaReader;
 }
 
 /** Creates the gateway. Throws InvalidInput for a deployment of an unknown provider without an address. */
@@ -175,7 +177,7 @@ export function createGateway(options: GatewayOptions): EveryGateway {
     checksFallbackBudgets: options.checksFallbackBudgets,
   });
 
-  const send = createCachedSend(retrying.send, { cache: options.answerCache, clock: options.clock });
+  const send = createCachedSend(retrying.send, { ...options, cache: options.answerCache });
   const requiredParams = createRequiredParamCheck(budgets, options.requiredParams);
   const bindToRegion = createRegionBinding(routeOf, options.labelBudgets);
 

@@ -16,6 +16,7 @@ import { withTokenCalls } from '../gateway/calls/token-calls.ts';
 import { createBudgetAlerts } from '../gateway/admission/budget-alerts.ts';
 import { createLabelBudgets } from '../gateway/admission/label-budgets.ts';
 import type { Stores } from '../persistence/stores.ts';
+import { deltasOfChatCompletion } from '../providers/answer-deltas.ts';
 import { createForwarder } from '../providers/forwarding.ts';
 import { createProviders } from '../providers/providers.ts';
 import { pause, systemClock } from '../runtime/clock.ts';
@@ -85,6 +86,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     }),
     guardrails: activeGuardrails,
     answerCache: parts.responseCache,
+    readDeltas: deltasOfChatCompletion,
     policies: parts.policies,
     keepHealthCheck: (check) => parts.healthCheckQueue.enqueue(check),
     admission,

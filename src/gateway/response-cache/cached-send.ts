@@ -1,8 +1,8 @@
-import { streamOfBytes } from '../../domain/bytes.ts';
+import { collect, streamOfBytes } from '../../domain/bytes.ts';
 import type { Caller } from '../../domain/caller.ts';
-import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
+import type { ChatDelta, Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { DomainError, InvalidInput } from '../../domain/errors.ts';
+import { DomainError } from '../../domain/errors.ts';
 import type { CacheSettings } from '../../domain/response-cache/cache-settings.ts';
 import type { AnswerCache } from '../../domain/response-cache/response-cache.ts';
 import {
@@ -26,6 +26,9 @@ type Routed = Parameters<Retrying['send']>[1];
 /** Sends an admitted call, or answers it from the cache. Throws as `Retrying.send`. */
 export type CachedSend = (call: OpenCall, caller: Caller, routed: Routed) => Promise<GatewayCall>;
 
+/** Reads the deltas of a whole chat completion from its bytes. */
+export type DeltaReader = (bytes: Uint8Array) => readonly ChatDelta[];
+
 /** An admitted call that uses the cache. */
 interface CachedCall {
   readonly settings: CacheSettings;
@@ -39,14 +42,29 @@ interface CachedCall {
  */
 export function createCachedSend(
   send: Retrying['send'],
-  { cache, clock }: { readonly cache: AnswerCache | undefined; readonly clock: Clock },
+  {
+    cache,
+    clock,
+    readDeltas,
+  }: {
+    readonly cache: AnswerCache | undefined;
+    readonly clock: Clock;
+    /** When absent, calls whose deltas are read do not use the cache. */
+    readonly readDeltas?: DeltaReader | undefined;
+  },
 ): CachedSend {
-  return cache === undefined ? (call, _caller, routed) => send(call, routed) : sendOver(cache, { send, clock });
+  return cache === undefined
+    ? (call, _caller, routed) => send(call, routed)
+    : sendOver(cache, { send, clock, readDeltas });
 }
 
 function sendOver(
   cache: AnswerCache,
-  { send, clock }: { readonly send: Retrying['send']; readonly clock: Clock },
+  {
+    send,
+    clock,
+    readDeltas,
+  }: { readonly send: Retrying['send']; readonly clock: Clock; readonly readDeltas: DeltaReader | undefined },
 ): CachedSend {
   async function sendCached(settings: CacheSettings, call: OpenCall, caller: Caller, routed: Routed) {
     // A cached answer also passes the guardrails of its deployment.
@@ -60,7 +78,8 @@ function sendOver(
     if (controls?.noCache !== true) {
       const answer = await lookUp(cached);
       cache.count(answer === null ? 'miss' : 'hit');
-      if (answer !== null && !routed.signal.aborted) return call.answeredFromCache(exchangeOf(answer, cached));
+      if (answer !== null && !routed.signal.aborted)
+        return call.answeredFromCache(exchangeOf(answer, cached, readDeltas));
     }
     if (controls?.noStore !== true) call.tapAnswer((exchange, tries) => stored(exchange, tries.fallbacks, cached));
     return send(call, { ...routed, request });
@@ -79,7 +98,8 @@ function sendOver(
   function stored(exchange: Exchange, fallbacks: number, { key, request, settings }: CachedCall): Exchange {
     const ttlSeconds = request.cache?.ttlSeconds ?? settings.ttlSeconds;
     if (fallbacks > 0 || exchange.status !== 200 || ttlSeconds === 0) return exchange;
-    const bytes = recordedStream(exchange.bytes, MAX_ANSWER_BYTES, (body) => {
+    if (request.typed === true && exchange.streaming) return exchange;
+    const store = (body: Uint8Array): void => {
       const outcome = exchange.outcome();
       if (!isWholeAnswer(exchange, outcome, request.endpoint)) return;
       const answer: StoredAnswer = {
@@ -91,14 +111,22 @@ function sendOver(
         body,
       };
       cache.write(key, encodeAnswer(answer), ttlSeconds);
-    });
-    return { ...exchange, cacheKey: key, bytes };
+    };
+    if (request.typed !== true)
+      return { ...exchange, cacheKey: key, bytes: recordedStream(exchange.bytes, MAX_ANSWER_BYTES, store) };
+    // The caller reads deltas, so that nothing else reads the bytes of a whole answer. They are in memory.
+    collect(exchange.bytes, MAX_ANSWER_BYTES).then(
+      (body) => body !== null && store(body),
+      () => undefined,
+    );
+    return { ...exchange, cacheKey: key };
   }
 
   return (call, caller, routed) => {
     const settings = cache.settings();
     if (settings === null || routed.route instanceof DomainError || !isCacheable(settings, routed.request))
       return send(call, routed);
+    if (routed.request.typed === true && readDeltas === undefined) return send(call, routed);
     return sendCached(settings, call, caller, routed);
   };
 }
@@ -112,6 +140,7 @@ function checkedRequest(call: OpenCall, { beforeSend, request }: Routed): ModelR
 function exchangeOf(
   { streaming, contentType, dropped, outcome, body }: StoredAnswer,
   { key, request: { textLimit } }: CachedCall,
+  readDeltas: DeltaReader | undefined,
 ): Exchange {
   const text = textLimit === undefined ? null : (outcome.text ?? '').slice(0, textLimit);
   return {
@@ -121,9 +150,20 @@ function exchangeOf(
     ...(dropped.length === 0 ? {} : { dropped }),
     cacheKey: key,
     bytes: streaming ? replayedStream(body) : streamOfBytes(body),
-    deltas() {
-      throw new InvalidInput('A cached answer has no typed deltas.');
-    },
+    deltas: () => iteratorOf(readDeltas?.(body) ?? []),
     outcome: () => ({ ...outcome, text, failure: null, cacheHitKey: key }),
+  };
+}
+
+function iteratorOf(deltas: readonly ChatDelta[]): AsyncIterableIterator<ChatDelta> {
+  const values = deltas.values();
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: async () => values.next(),
+    async return() {
+      return { done: true, value: undefined };
+    },
   };
 }

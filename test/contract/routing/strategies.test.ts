@@ -235,6 +235,19 @@ it('router settings of a key widen no right: fallbacks and groups have only mode
   expect(refused.status).toBe(422);
 });
 
+it('an answer of the cache does not count in the use of a deployment', async () => {
+  setup = await startRouted([{ up: 'a', params: { rpm: 2, tpm: 1_000 } }], {
+    router_settings: { routing_strategy: 'usage-based-routing-v2', num_retries: 0 },
+    litellm_settings: { cache: true, cache_params: { type: 'local' } },
+  });
+  const { ask, requested } = setup;
+  for (let call = 0; call < 5; call += 1) expect((await ask()).status).toBe(200);
+  expect(requested()).toEqual(['a']);
+  const question = (content: string) => ({ messages: [{ role: 'user', content }] });
+  expect((await ask(question('y'))).status).toBe(200);
+  expect((await ask(question('z'))).status).toBe(429);
+});
+
 it('stored router settings are in force for the next call, and /router/settings shows them', async () => {
   const { app, served } = await start([{ up: 'a' }, { up: 'b' }]);
   expect(await served(2)).toEqual(['a', 'b']);
