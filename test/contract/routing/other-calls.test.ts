@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { openRealtime } from '../../support/realtime-client.ts';
+import { type RealtimeUpstream, startRealtimeUpstream } from '../../support/realtime-upstream.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { formOf, send, serveFiles } from '../files/file-client.ts';
 
@@ -9,15 +11,18 @@ const access_windows = [
 ];
 
 let upstream: FaultServer;
+let realtime: RealtimeUpstream;
 let app: TestApp;
 beforeAll(async () => {
   upstream = await startFaultServer();
+  realtime = await startRealtimeUpstream();
   serveFiles(upstream);
   const entry = (model_name: string, id: string, params: object = {}, info: object = {}) => ({
     model_name,
     litellm_params: { model: `openai/${id}`, api_base: `${upstream.url}/v1`, api_key: `sk-${id}`, ...params },
     model_info: { id, ...info },
   });
+  const voice = { api_base: `${realtime.url}/v1` };
   const claude = { model: 'anthropic/up', api_base: upstream.url };
   app = await startApp({
     config: {
@@ -28,6 +33,8 @@ beforeAll(async () => {
         entry('claude', 'tagged', { ...claude, tags: ['free'] }, { enable_tag_filtering: true }),
         entry('claude', 'other', { ...claude, tags: ['paid'] }, { enable_tag_filtering: true }),
         entry('reserved-claude', 'rc', claude, { access_windows }),
+        entry('voice', 'v1', { ...voice, weight: 1 }),
+        entry('voice', 'v2', voice),
       ],
     },
   });
@@ -35,6 +42,17 @@ beforeAll(async () => {
 afterAll(async () => {
   await app.stop();
   await upstream.stop();
+  await realtime.stop();
+});
+
+it('realtime sessions are opened at the deployment that the strategy selects', async () => {
+  const paths = new Set<string>();
+  for (let session = 0; session < 4; session += 1) {
+    const client = await openRealtime(app);
+    paths.add((await realtime.session()).path);
+    client.socket.close(1000);
+  }
+  expect([...paths]).toEqual(['/v1/realtime?model=v1']);
 });
 
 /** Ids of the deployments of the last requests, by their credentials. */
