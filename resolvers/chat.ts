@@ -3,6 +3,7 @@ import type { ChatDraft } from '../src/domain/chat/chat-draft.ts';
 import { guardrailsOf } from '../src/domain/guardrails/request-guardrails.ts';
 import { assertValidRequest } from '../src/domain/inference/request-validation.ts';
 import { CHAT_COMPLETIONS } from '../src/domain/inference/endpoint.ts';
+import { cacheControlsOf } from '../src/domain/response-cache/cache-controls.ts';
 import type { Usd } from '../src/domain/money.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey } from './operation/access.ts';
@@ -127,6 +128,7 @@ function send(scope: Scope<InferencePlatform>, draft: ChatDraft, answer: 'whole'
     parent,
     typed: true,
     ...guardrailsOf({ endpoint, body }),
+    ...cacheControlsOf({ endpoint, body }),
   };
   return sendAfterStoreCheck(scope, request, () => scope.platform.gateway.call(callerOf(scope), request, scope.signal));
 }

@@ -166,6 +166,7 @@ function serve({ context, addressOf, admit, authorship }: Base, parts: Parts, pl
     activity,
     authorship,
     mcpSessions: platform.mcpSessions,
+    copies: gateway,
   });
 }
 

@@ -34,22 +34,14 @@ import { createCallLimits } from './admission/rate-limits.ts';
 import { createRealtime } from './sessions/create-realtime.ts';
 import { createCostExpectations, isBilledByTokensAlone } from './admission/expected-cost.ts';
 import { createForwarding } from './calls/forwarding.ts';
-import type {
-  CallRecorder,
-  ForwardGateway,
-  Gateway,
-  ObjectGateway,
-  PreviewGateway,
-  ProbeGateway,
-  TokenGateway,
-} from './gateway.ts';
+import type { CallRecorder, EveryGateway } from './gateway.ts';
 import { createMcpGateway } from './mcp/create-mcp-gateway.ts';
-import type { McpCalls } from './mcp/mcp-gateway.ts';
 import { NO_MCP_UPSTREAM } from './mcp/no-upstream.ts';
-import { createCachedSend } from './response-cache/cached-send.ts';
+import { createCachedSend, type DeltaReader } from './response-cache/cached-send.ts';
 import { createHealthTracker } from './routing/health.ts';
 import { createMirroring } from './calls/mirroring.ts';
 import { createPassing } from './calls/passing.ts';
+import { createLocalCounts } from './routing/local-counts.ts';
 import { inRegion, isPriced, permittedFor, pricedOnly } from './routing/permitted-router.ts';
 import { createRegionBinding } from './routing/customer-region.ts';
 import { createSelection } from './routing/selection.ts';
@@ -120,12 +112,12 @@ export interface GatewayOptions extends GuardOptions {
   readonly keepHealthCheck?: (check: HealthCheck) => void;
   /** Cache of answers; none when absent. */
   readonly answerCache?: AnswerCache;
+  /** Reads the deltas of a whole chat completion from its bytes, for cached answers. */
+  readonly readDeltas?: DeltaReader;
 }
 
 /** Creates the gateway. Throws InvalidInput for a deployment of an unknown provider without an address. */
-export function createGateway(
-  options: GatewayOptions,
-): Gateway & ForwardGateway & McpCalls & ObjectGateway & TokenGateway & PreviewGateway & ProbeGateway {
+export function createGateway(options: GatewayOptions): EveryGateway {
   const { deployments, catalog, capturePrompts } = options;
   const policyOf = options.routing ?? ((_key: VirtualKey | null): RoutingPolicy => DEFAULT_ROUTING);
   const configured = createLiveRouter(deployments, options.providers);
@@ -185,7 +177,7 @@ export function createGateway(
     checksFallbackBudgets: options.checksFallbackBudgets,
   });
 
-  const send = createCachedSend(retrying.send, { cache: options.answerCache, clock: options.clock });
+  const send = createCachedSend(retrying.send, { ...options, cache: options.answerCache });
   const requiredParams = createRequiredParamCheck(budgets, options.requiredParams);
   const bindToRegion = createRegionBinding(routeOf, options.labelBudgets);
 
@@ -220,14 +212,15 @@ export function createGateway(
     return routeFor(caller, request);
   }
 
-  /** The same request for another model, and its route. Null if the key may not call that model, or it has no route. */
+  /** The same request for another model, and its route. Null if the key may not call that model or its deployments. */
   async function requestForModel(caller: Caller, original: ModelRequest, model: string) {
     try {
       // The caller's own upstream credentials apply to the first model only.
       const replaced = { ...original, model, credentials: null };
       const resolved = caller.key === null ? replaced : withAliasResolved(caller.key, replaced);
       const request = await bindToRegion(caller, resolved);
-      return { request, route: routeFor(caller, request) };
+      const route = routeFor(caller, request);
+      return route.refusal === undefined ? { request, route } : null;
     } catch (failure) {
       if (failure instanceof DomainError) return null;
       throw failure;
@@ -305,6 +298,7 @@ export function createGateway(
     ...createPassing({
       ...options,
       routeOf,
+      selection,
       tools,
       guards,
       catalog: () => catalog.current(),
@@ -317,8 +311,8 @@ export function createGateway(
     }),
     realtime: createRealtime({ routeOf, selection, tools }),
     mcp: createMcpGateway(options.mcpUpstream ?? NO_MCP_UPSTREAM, tools, guards),
-    ...createTokenGateway(routeOf, forRequest, guardOf),
-    ...createPreviewGateway(routeOf, forRequest, options.providers),
+    ...createTokenGateway({ ...routing, bindToRegion, guardOf }),
+    ...createPreviewGateway(routing),
     ...createProbing({
       providers: options.providers,
       tools,
@@ -337,5 +331,7 @@ export function createGateway(
     },
     admitKey: async (caller) => budgets.checkKey(caller),
     call: callModel,
+    drainCopies: mirroring.drainCopies,
+    routingCounts: createLocalCounts(selection.traffic, cooldowns),
   };
 }

@@ -14,7 +14,9 @@ import type { EndedBatch } from '../domain/upstream-objects/batch-use.ts';
 import type { ObjectKind } from '../domain/upstream-objects/upstream-object.ts';
 import type { Forwarded } from '../domain/pass-through/forwarded.ts';
 import type { PassThrough } from '../domain/upstream-objects/pass-through.ts';
+import type { LocalCounts } from '../domain/routing/shared-counts.ts';
 import type { PendingRecords } from './accounting/pending-records.ts';
+import type { McpCalls } from './mcp/mcp-gateway.ts';
 import type { Realtime } from './sessions/realtime.ts';
 
 /** Retry and fallback counts. */
@@ -239,6 +241,22 @@ export interface ProbeGateway {
   lastProbe(deploymentId: string): Probe | null;
   /** Time until calls are sent to a deployment again after failures, in ms; 0 when they are sent now. */
   cooldownMs(deploymentId: string): number;
+}
+
+/** Copies of calls for models that are tried out (`silent_model`). */
+export interface CopyGateway {
+  /**
+   * Sends no further copies, and waits at most `graceMs` for those under way. Then they are cancelled, and recorded as
+   * failed.
+   */
+  drainCopies(graceMs: number): Promise<void>;
+}
+
+/** All parts of the gateway. */
+export interface EveryGateway
+  extends Gateway, ForwardGateway, McpCalls, ObjectGateway, TokenGateway, PreviewGateway, ProbeGateway, CopyGateway {
+  /** Counts of deployments, as they are shared with other processes. */
+  readonly routingCounts: LocalCounts;
 }
 
 /** Queues records of calls; never waits for a store. */

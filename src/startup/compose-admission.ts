@@ -1,12 +1,14 @@
 import { createMemoryAdmission, type MemoryAdmission } from '../runtime/admission/memory-admission.ts';
 import { createMemoryRateLimits } from '../runtime/admission/memory-rate-limits.ts';
 import { connectRedis } from '../runtime/admission/redis/redis-client.ts';
+import { createRedisCounts } from '../runtime/admission/redis/redis-counts.ts';
 import { createRedisLedger } from '../runtime/admission/redis/redis-ledger.ts';
 import { createSharedRateLimits } from '../runtime/admission/shared-rate-limits.ts';
 import { createShares, type ShareTiming, type Shares } from '../runtime/admission/shares.ts';
 import { createStoredSpend } from '../runtime/admission/stored-spend.ts';
 import type { Ledger } from '../domain/admission/ledger.ts';
 import type { RateLimits } from '../domain/admission/rate-limits.ts';
+import type { CountsLedger } from '../domain/routing/shared-counts.ts';
 import type { Stores } from '../persistence/stores.ts';
 import type { CallRecords } from '../recording/call-records.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -27,6 +29,8 @@ export interface AdmissionParts {
   readonly shares: Shares | null;
   /** Pings the Redis server of the shared counters; null without one. */
   readonly pingRedis: (() => Promise<unknown>) | null;
+  /** Counts of deployments that several processes share; null without a Redis server. */
+  readonly countsLedger: CountsLedger | null;
 }
 
 /** Counters that several processes share. */
@@ -36,6 +40,7 @@ interface SharedLedger {
   readonly ledger: Ledger;
   readonly timing: ShareTiming;
   readonly ping: (() => Promise<unknown>) | null;
+  readonly counts: CountsLedger | null;
 }
 
 /** Admission of calls: in this process, or together with others. */
@@ -59,7 +64,7 @@ export async function composeAdmission(
     shares === null
       ? createMemoryRateLimits({ clock: systemClock })
       : createSharedRateLimits({ shares, clock: systemClock });
-  return { admission, rateLimits, shares, pingRedis: shared?.ping ?? null };
+  return { admission, rateLimits, shares, pingRedis: shared?.ping ?? null, countsLedger: shared?.counts ?? null };
 }
 
 function composeShares(
@@ -96,12 +101,13 @@ async function openLedger(
   if (redis === null)
     return admissionLedger === null
       ? null
-      : { name: 'PostgreSQL', ledger: admissionLedger, timing: DATABASE_TIMING, ping: null };
+      : { name: 'PostgreSQL', ledger: admissionLedger, timing: DATABASE_TIMING, ping: null, counts: null };
   const connection = await connectRedis(redis);
   return {
     name: 'Redis',
     ledger: createRedisLedger(connection, redis.namespace),
     timing: REDIS_TIMING,
     ping: () => connection.ping(),
+    counts: createRedisCounts(connection, redis.namespace),
   };
 }

@@ -1,3 +1,4 @@
+import { overLimitWarnings } from '../domain/auto-routers/entitlement.ts';
 import type { CredentialFinder, CredentialStore } from '../domain/credentials/credential.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { DeploymentRegistry } from '../domain/deployments/deployment-source.ts';
@@ -28,9 +29,14 @@ export const configuredDeployments = (
   deployments: readonly Deployment[],
 ): readonly Deployment[] => (demoModel ? [...deployments, demoDeployment] : deployments);
 
+/** Warns of more auto routers of the file and of the database than may be registered. */
+export function warnOfRouters({ log }: Pick<StartContext, 'log'>, deployments: Pick<DeploymentRegistry, 'all'>): void {
+  for (const warning of overLimitWarnings(deployments.all().map(({ deployment }) => deployment))) log.warn({}, warning);
+}
+
 /** Creates the stores, which encrypt with the salt key, and reads the stored deployments and fallbacks. */
 export async function composeDeployments(
-  { settings }: StartContext,
+  context: StartContext,
   {
     stores,
     configuration,
@@ -39,6 +45,7 @@ export async function composeDeployments(
     readonly configuration: Pick<RunningConfiguration, 'routing' | 'routingOfOwners'>;
   },
 ): Promise<Deployments> {
+  const { settings } = context;
   const deploymentStore = createSealedDeployments(stores.deployments, settings.saltSecrets);
   const credentialStore = createSealedCredentials(stores.credentials, settings.saltSecrets);
   const deployments = createDeploymentRegistry({
@@ -58,5 +65,6 @@ export async function composeDeployments(
     ofOwners: configuration.routingOfOwners,
   });
   await Promise.all([deployments.reload(), fallbacks.refresh()]);
+  warnOfRouters(context, deployments);
   return { deployments, deploymentStore, credentialStore, fallbacks };
 }

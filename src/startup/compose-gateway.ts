@@ -4,6 +4,7 @@ import type { CatalogSource } from '../domain/catalog/catalog.ts';
 import { UNCALIBRATED } from '../domain/decisions/calibration.ts';
 import type { DeploymentSource } from '../domain/deployments/deployment-source.ts';
 import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
+import type { CountsLedger, LocalCounts } from '../domain/routing/shared-counts.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { McpServers } from '../domain/mcp-servers/mcp-server.ts';
 import type { AnswerCache } from '../domain/response-cache/response-cache.ts';
@@ -15,6 +16,7 @@ import { withTokenCalls } from '../gateway/calls/token-calls.ts';
 import { createBudgetAlerts } from '../gateway/admission/budget-alerts.ts';
 import { createLabelBudgets } from '../gateway/admission/label-budgets.ts';
 import type { Stores } from '../persistence/stores.ts';
+import { deltasOfChatCompletion } from '../providers/answer-deltas.ts';
 import { createForwarder } from '../providers/forwarding.ts';
 import { createProviders } from '../providers/providers.ts';
 import { pause, systemClock } from '../runtime/clock.ts';
@@ -34,6 +36,7 @@ import { createCallerAddresses } from '../runtime/network/caller-addresses.ts';
 import { webSocketClient } from '../runtime/network/web-sockets.ts';
 import { createMcpUpstream } from '../runtime/mcp/upstream.ts';
 import type { RunningConfiguration } from '../runtime/stored-settings/configuration.ts';
+import { startCountsExchange } from '../runtime/routing/counts-exchange.ts';
 import { type CallMetrics, createCallMetrics } from '../runtime/telemetry/call-metrics.ts';
 import type { AdmissionParts } from './compose-admission.ts';
 import type { Keys } from './compose-keys.ts';
@@ -83,6 +86,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     }),
     guardrails: activeGuardrails,
     answerCache: parts.responseCache,
+    readDeltas: deltasOfChatCompletion,
     policies: parts.policies,
     keepHealthCheck: (check) => parts.healthCheckQueue.enqueue(check),
     admission,
@@ -95,6 +99,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     random: Math.random,
     digest: sha256,
   });
+  shareCounts(context, parts.countsLedger, gateway.routingCounts);
   const calls = withTokenCalls(gateway);
   return {
     gateway: { ...calls, ...createReservedCalls(calls.call) },
@@ -103,6 +108,32 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     modelCalls,
     webhook,
   };
+}
+
+/** Shares the counts of deployments with other processes, where a Redis server is configured. */
+function shareCounts(
+  { log, scheduler, shutdown, state }: StartContext,
+  ledger: CountsLedger | null,
+  counts: LocalCounts,
+): void {
+  if (ledger === null) return;
+  const exchange = startCountsExchange({
+    ledger,
+    counts,
+    process: randomIds.uuid(),
+    scheduler,
+    changed(failure) {
+      if (state.draining) return;
+      if (failure === null)
+        log.info({}, 'use, latency and cooldowns of deployments are shared with other processes again');
+      else
+        log.warn(
+          { err: failure },
+          'use, latency and cooldowns of deployments are counted by this process alone: Redis does not answer',
+        );
+    },
+  });
+  shutdown.add('shared counts of deployments', () => exchange.stop());
 }
 
 /** Passes the record of a call to each of its receivers, in this order. */

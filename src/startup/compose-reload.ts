@@ -15,7 +15,7 @@ import type { ReloadedConfig } from '../runtime/settings/reload.ts';
 import { isLive, SETTING_PATHS } from '../runtime/settings/live-settings.ts';
 import { assertRegular, watchFiles } from '../runtime/settings/watch-files.ts';
 import type { RunningConfiguration } from '../runtime/stored-settings/configuration.ts';
-import { configuredDeployments } from './compose-deployments.ts';
+import { configuredDeployments, warnOfRouters } from './compose-deployments.ts';
 import type { StartContext } from './context.ts';
 
 const MS_PER_SECOND = 1_000;
@@ -23,7 +23,7 @@ const MS_PER_SECOND = 1_000;
 interface ReloadParts {
   readonly configuration: RunningConfiguration;
   readonly readVariables: () => boolean;
-  readonly deployments: Pick<DeploymentRegistry, 'configure' | 'rebuild'>;
+  readonly deployments: Pick<DeploymentRegistry, 'all' | 'configure' | 'rebuild'>;
   readonly passThrough: Pick<PassThroughEndpoints, 'configure'>;
   readonly guardrails: Pick<Guardrails, 'configure' | 'resolve'>;
   readonly a2aAgents: Pick<A2aAgents, 'configure'>;
@@ -114,6 +114,7 @@ function apply({ settings, log }: StartContext, parts: ReloadParts, read: Reload
   configuration.declare(read.config);
   configuration.setLastReload({ at: systemClock.now(), failure: null });
   for (const warning of read.warnings) log.warn({}, warning);
+  warnOfRouters({ log }, parts.deployments);
   if (fixed.length > 0)
     log.warn({ settings: fixed }, 'changed settings take effect at the next start: restart the process to apply them');
   log.info({ models: read.deployments.length }, 'the configuration was read again');

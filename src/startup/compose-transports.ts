@@ -8,6 +8,7 @@ import type { McpSessions } from '../domain/mcp-sessions/sessions.ts';
 import type { PassThroughRoutes } from '../domain/pass-through/routes.ts';
 import type { createBus } from '../runtime/bus.ts';
 import { createResponseSessions } from '../gateway/sessions/create-response-sessions.ts';
+import type { CopyGateway } from '../gateway/gateway.ts';
 import type { KeyRing } from '../gateway/keys/key-ring.ts';
 import type { Realtime } from '../gateway/sessions/realtime.ts';
 import { createLazyGraphQL, type LazyGraphQL } from '../graphql/lazy-server.ts';
@@ -54,6 +55,7 @@ interface TransportParts {
   readonly passThrough: PassThroughRoutes;
   readonly authorship: Authorship;
   readonly mcpSessions: Pick<McpSessions, 'closeAll'>;
+  readonly copies: CopyGateway;
 }
 
 /** Runs work whose changes the audit log records with the caller as author. */
@@ -88,7 +90,7 @@ export async function composeTransports(context: StartContext, parts: TransportP
   });
   const upgrades = composeUpgrades(context, parts, { graph, failed });
   const http = composeHttp(context, parts, { graph, upgrades, failed });
-  addTransportShutdown(context, { http, graph, bus: parts.bus, mcpSessions: parts.mcpSessions });
+  addTransportShutdown(context, { ...parts, http, graph });
   state.openRequests = http.openRequests;
   state.url = await http.listen();
   buildGraphLater(context, graph);
@@ -168,11 +170,15 @@ function addTransportShutdown(
     graph,
     bus,
     mcpSessions,
-  }: Pick<TransportParts, 'bus' | 'mcpSessions'> & { readonly http: HttpApplication; readonly graph: LazyGraphQL },
+    copies,
+  }: Pick<TransportParts, 'bus' | 'mcpSessions' | 'copies'> & {
+    readonly http: HttpApplication;
+    readonly graph: LazyGraphQL;
+  },
 ): void {
   shutdown.add(
     'requests in flight',
-    (graceMs) => http.finishShutdown(graceMs),
+    (graceMs) => Promise.all([http.finishShutdown(graceMs), copies.drainCopies(graceMs)]),
     (graceMs) => graceMs + DRAIN_MARGIN_MS,
   );
   shutdown.add('live feeds', () => {

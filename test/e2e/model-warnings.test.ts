@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -44,4 +44,41 @@ it('a stored model with only an input price is logged when it is created and whe
   const line = (name: string) => ({ level: 40, id: 'half', model: name, warning });
   await vi.waitFor(() => expect(lines()).toMatchObject([line('half'), line('renamed')]), POLLING);
   expect(server.errors()).not.toContain('sk-of-the-model');
+});
+
+it('a router of the file beside a stored one of the same limited classifier is logged at the start, and both are served', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'lensgate-router-warnings-'));
+  const router = (id: string) => ({
+    model_name: id,
+    litellm_params: {
+      model: 'auto_router/complexity_router',
+      complexity_router_config: { tiers: { SIMPLE: 'demo', REASONING: 'demo' }, classifier_type: 'heuristic_v2' },
+    },
+    model_info: { id },
+  });
+  const env = {
+    STORE_MODEL_IN_DB: 'True',
+    LITELLM_SALT_KEY: 'a-salt-key',
+    LITELLM_MASTER_KEY: 'sk-of-the-routers-0123',
+  };
+  const headers = { authorization: `Bearer ${env.LITELLM_MASTER_KEY}`, 'content-type': 'application/json' };
+  const config = join(data, 'config.yaml');
+  writeFileSync(config, JSON.stringify({ model_list: [router('of-file')] }));
+  try {
+    const first = await spawnServer(data, { env });
+    const body = JSON.stringify(router('of-store'));
+    const stored = await fetch(`${first.url}/model/new`, { method: 'POST', headers, body });
+    expect([stored.status, await stored.text()]).toEqual([200, expect.stringContaining('of-store')]);
+    expect(first.errors()).not.toContain('heuristic_v2');
+    await first.end('SIGTERM');
+    const second = await spawnServer(data, { env, args: ['--config', config] });
+    expect(second.errors()).toContain(
+      String.raw`2 auto routers have the classifier_type 'heuristic_v2', of which 1 can be registered: \"of-file\" (of-file), \"of-store\" (of-store).`,
+    );
+    const models = await (await fetch(`${second.url}/v1/models`, { headers })).text();
+    expect([models.includes('of-file'), models.includes('of-store')]).toEqual([true, true]);
+    await second.end('SIGTERM');
+  } finally {
+    rmSync(data, { recursive: true, force: true });
+  }
 });

@@ -1,3 +1,4 @@
+import type { Deployment } from '../chat/provider.ts';
 import { Forbidden } from '../errors.ts';
 import type { AutoRouter } from './auto-router.ts';
 
@@ -40,4 +41,22 @@ export function assertMayRegister(router: AutoRouter, others: readonly (AutoRout
   const count = others.filter((other) => gatedClassifierOf(other) === kind).length + 1;
   const text = overLimitText(kind, count);
   if (text !== null) throw new Forbidden(text, 'auto_router', { hasWordsOfReference: true });
+}
+
+/**
+ * Warnings for routers above the limit that are registered already: those of the configuration file together with
+ * stored ones. They stay in use.
+ */
+export function overLimitWarnings(
+  deployments: readonly Pick<Deployment, 'id' | 'modelGroup' | 'autoRouter'>[],
+): readonly string[] {
+  const byKind = Map.groupBy(deployments, ({ autoRouter }) => gatedClassifierOf(autoRouter));
+  return [...byKind].flatMap(([kind, members]) => {
+    if (kind === null || members.length <= MAX_ROUTERS) return [];
+    const names = members.map(({ modelGroup, id }) => `"${modelGroup}" (${id})`).join(', ');
+    return [
+      `${members.length} auto routers have the classifier_type '${kind}', of which ${MAX_ROUTERS} can be registered: ${names}. ` +
+        'They stay in use, and a further one is refused. Remove the others, or change their classifier.',
+    ];
+  });
 }

@@ -11,7 +11,7 @@ function tagsOfMetadata(metadata: JsonObject | undefined): readonly string[] {
 }
 
 /** Tags that a key, its team and its project give to each call. */
-function tagsOfKey({ metadata, owners }: VirtualKey): readonly string[] {
+export function tagsOfKey({ metadata, owners }: VirtualKey): readonly string[] {
   const own = tagsOfMetadata(metadata);
   if (owners === undefined) return own;
   const ofTeam = tagsOfMetadata(owners.team?.metadata);

@@ -1,6 +1,7 @@
 import { UpstreamFailed } from '../errors.ts';
 import { countFor } from './failure-class.ts';
 import type { RoutingPolicy } from './routing-policy.ts';
+import { routingGroupOf } from './selection-policy.ts';
 
 /** Timeout, conflict, rate limit: a retry at the same deployment may succeed. */
 const TRANSIENT_STATUSES = new Set([408, 409, 429]);
@@ -36,6 +37,23 @@ export function maxRetries(
   const byClass = countFor(policy.retriesOfGroup.get(group) ?? policy.retriesOf, failure);
   if (byClass !== null) return byClass;
   return isRetryable(failure, { elsewhere }) ? (requested ?? own ?? policy.retries) : 0;
+}
+
+/**
+ * Whether a call continues at a deployment of its model that was not called yet after its retries
+ * (`enable_weighted_failover`). `retriesDone` is the number of deployments that were called after the first.
+ */
+export function mayFailOver(
+  failure: unknown,
+  {
+    group,
+    retriesDone,
+    policy: { selection, fallbacks },
+  }: { readonly group: string; readonly retriesDone: number; readonly policy: RoutingPolicy },
+): boolean {
+  if (!selection.failsOver || retriesDone >= fallbacks.most) return false;
+  const { strategy } = routingGroupOf(selection, group) ?? selection;
+  return strategy === 'simple-shuffle' && isRetryable(failure, { elsewhere: true });
 }
 
 /** First wait before a retry at the same deployment, doubled each time, and its maximum without jitter, in ms. */

@@ -57,7 +57,17 @@ export interface SelectionPolicy {
   readonly tagFiltering: 'off' | 'on' | 'always';
   /** Whether one common tag is enough. If not, a deployment needs every tag of the request. */
   readonly matchesAnyTag: boolean;
-  /** Whether deployments with too small a context window, or without requests left in the minute, are left out. */
+  /** Prefix that is removed from tags before they are compared; empty for none. */
+  readonly tagPrefix: string;
+  /**
+   * Whether a failed call continues at further deployments of its model after its retries, with the strategy
+   * `simple-shuffle`.
+   */
+  readonly failsOver: boolean;
+  /**
+   * Whether deployments are left out that have too small a context window, no requests left in the minute, or no
+   * support for the response format.
+   */
   readonly checksCapacity: boolean;
   readonly checks: ReadonlySet<SelectionCheck>;
   /** Checks of single models, in place of `checks`. `enforce_model_rate_limits` is always read from `checks`. */
@@ -77,11 +87,17 @@ export const DEFAULT_SELECTION: SelectionPolicy = {
   weights: new Map(),
   tagFiltering: 'off',
   matchesAnyTag: true,
+  tagPrefix: '',
+  failsOver: false,
   checksCapacity: false,
   checks: new Set(),
   affinityChecksOf: new Map(),
   affinitySeconds: 3_600,
 };
+
+/** The routing group that has a model, or whose name is the model; null without one. */
+export const routingGroupOf = ({ groups }: Pick<SelectionPolicy, 'groups'>, model: string): RoutingGroup | null =>
+  groups.find(({ name, models }) => name === model || models.includes(model)) ?? null;
 
 /** Settings of one deployment that affect its selection. */
 export interface DeploymentSelection {
@@ -97,6 +113,8 @@ export interface DeploymentSelection {
   readonly tagPatterns?: readonly RegExp[];
   /** Turns tag filtering on or off for all deployments of the model. */
   readonly tagFiltering?: boolean;
+  /** Serves calls whose own required and excluded tags match no deployment as calls without these tags. */
+  readonly failsOpen?: boolean;
   /** Context window in tokens. */
   readonly maxInputTokens?: number;
   readonly accessWindows?: readonly AccessWindow[];

@@ -1,6 +1,9 @@
 /** Tag of deployments for requests whose tags match no other deployment. */
 const DEFAULT_TAG = 'default';
 
+/** Whether a tag excludes (`!`) or requires (`&`) another tag. */
+export const isMarkedTag = (tag: string): boolean => /^[!&]/.test(tag);
+
 /** Tag settings of a deployment. */
 export interface Tagged {
   readonly tags?: readonly string[];
@@ -34,7 +37,7 @@ export function itemsForTags<Item>(
 ): readonly Item[] {
   const excluded = stripped(tags, '!');
   const required = stripped(tags, '&');
-  const plain = tags.filter((tag) => !/^[!&]/.test(tag));
+  const plain = tags.filter((tag) => !isMarkedTag(tag));
   const itemTags = (item: Item): readonly string[] => tagsOf(item)?.tags ?? [];
   const allowed = items.filter((item) => {
     const hasTag = (tag: string): boolean => itemTags(item).includes(tag);

@@ -50,6 +50,7 @@ export class CallAccount {
   #attemptMs = 0;
   #resendCount = 0;
   #healthCall: TrackedCall | null;
+  #isDeploymentSkipped = false;
   #isClosed = false;
   #guard: RecordedGuardrails | null = null;
 
@@ -90,14 +91,17 @@ export class CallAccount {
   replaceDeployment(to: CallTarget): void {
     this.#healthCall?.ended(null);
     this.#healthCall = this.#tools.health.begin(to.deployment.id);
+    this.#tools.traffic?.withdrawn(this.#target.deployment.id);
     this.#tools.traffic?.started(to.deployment.id);
     this.#target = to;
   }
 
-  /** No deployment is called: the call counts for the health of none. */
+  /** No deployment is called: the call counts for the health, the use and the latency of none. */
   skipDeployment(): void {
     this.#healthCall?.ended(null);
     this.#healthCall = null;
+    this.#isDeploymentSkipped = true;
+    this.#tools.traffic?.withdrawn(this.#target.deployment.id);
   }
 
   /** Continues with a deployment of the same or another model. The failure counts for the previous deployment. */
@@ -151,7 +155,8 @@ export class CallAccount {
     // at shutdown is recorded as failed.
     const isDisconnect = this.#signal.aborted && !(this.#signal.reason instanceof DomainError);
     const recordedEnd = end === 'failed' && isDisconnect ? 'abandoned' : end;
-    if (this.#tools.traffic?.isOn() === true) this.#countTraffic(recordedEnd === 'completed', failure, outcome);
+    if (this.#tools.traffic?.isOn() === true && !this.#isDeploymentSkipped)
+      this.#countTraffic(recordedEnd === 'completed', failure, outcome);
     this.#record({
       // Row ids are unique. A generated call id is unique, too; one that the client sent may repeat.
       rowId: this.#hasClientCallId ? this.#tools.ids.uuid() : this.callId,

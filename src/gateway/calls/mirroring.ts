@@ -3,8 +3,11 @@ import { withMetadata } from '../../domain/calls/call-labels.ts';
 import type { Caller } from '../../domain/caller.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment, Provider } from '../../domain/chat/provider.ts';
+import { DomainError, Unavailable } from '../../domain/errors.ts';
 import { NO_RETRIES } from '../../domain/inference/retries.ts';
-import { permittedFor } from '../routing/permitted-router.ts';
+import { withDeadline } from '../../domain/with-deadline.ts';
+import type { CopyGateway } from '../gateway.ts';
+import { inRegion, permittedFor } from '../routing/permitted-router.ts';
 import type { Route, TeamRouter } from '../routing/route.ts';
 import type { Selection } from '../routing/selection.ts';
 import type { CallGuard } from '../guardrails/guarding.ts';
@@ -17,12 +20,15 @@ import type { Retrying } from './retry-tools.ts';
 const MAX_COPIES = 64;
 /** Time after which a copy is cancelled, in ms. */
 const MAX_COPY_MS = 600_000;
+/** Time in which cancelled copies end at a shutdown, in ms. */
+const CANCEL_MS = 500;
+const SHUTTING_DOWN = 'The process is shutting down.';
 
 /** Gateway parts that copies of calls use. */
 interface MirrorParts {
   readonly routeOf: TeamRouter;
   readonly selection: Selection;
-  readonly retrying: Pick<Retrying, 'send'>;
+  readonly retrying: Pick<Retrying, 'reserve' | 'send'>;
   readonly tools: CallTools;
   /** Selects the guardrails of a call; null for none. */
   readonly guardOf: (caller: Caller, request: ModelRequest, route: Route) => CallGuard | null;
@@ -42,27 +48,38 @@ export interface Mirroring {
   start(caller: Caller, request: ModelRequest, deployment: Deployment): void;
 }
 
-export function createMirroring(parts: MirrorParts): Mirroring {
+export function createMirroring(parts: MirrorParts): Mirroring & CopyGateway {
   const { routeOf, selection, retrying, tools, guardOf, forRequest, providers } = parts;
   /** Sends a copy without the cache of answers. */
   const send: CachedSend = (call, _caller, routed) => retrying.send(call, routed);
+  /** Aborted at shutdown. */
+  const shutdown = new AbortController();
   let runningCopies = 0;
+  let isDraining = false;
+  /** Resolves the promise of `drainCopies`. */
+  let resolveIdle: (() => void) | null = null;
 
-  /** Runs a copy as a separate call. No budget or limit refuses it. At its end, its cost is charged to the key. */
+  /**
+   * Runs a copy as a separate call, which counts in no limit. Its cost is reserved in the budgets of the caller. Without
+   * budget left, no copy is sent.
+   */
   async function runCopy(caller: Caller, request: ModelRequest): Promise<void> {
     const { key } = caller;
-    const route = selection.of({ key, request }, permittedFor(routeOf, key))(request.model);
+    const permitted = inRegion(permittedFor(routeOf, key), request.region);
+    const route = selection.of({ key, request }, permitted)(request.model);
     if (route === null) return;
-    const signal = AbortSignal.timeout(MAX_COPY_MS);
+    const signal = AbortSignal.any([AbortSignal.timeout(MAX_COPY_MS), shutdown.signal]);
     const deployment = forRequest(route.deployment, request);
     const call = openCall(tools, { caller, request, deployment, signal, ...estimatedUsage });
     const guard = guardOf(caller, request, route);
     if (guard !== null) call.setGuard(guard);
     try {
+      const reserved = await retrying.reserve(call, { key, request, route });
+      if (reserved instanceof DomainError) throw reserved;
       const answered = await sendOpened(
         { send, providers },
-        { call, caller, guard, first: route },
-        { key, request, route, signal },
+        { call, caller, guard, first: reserved },
+        { key, request, route: reserved, signal },
       );
       await answered.consume(readToEnd);
     } catch (failure) {
@@ -70,24 +87,39 @@ export function createMirroring(parts: MirrorParts): Mirroring {
     }
   }
 
+  function ended(): void {
+    runningCopies -= 1;
+    if (runningCopies === 0) resolveIdle?.();
+  }
+
   return {
-    start(caller, request, deployment) {
-      for (const model of deployment.selection?.silentModels ?? []) {
+    start(caller, request, { selection: settings }) {
+      // A mock answer costs nothing, and its copy would be a real call.
+      if (isDraining || request.mockResponse !== undefined) return;
+      for (const model of settings?.silentModels ?? []) {
         if (runningCopies >= MAX_COPIES) return;
         runningCopies += 1;
         runCopy(caller, copyOf(request, model)).then(ended, ended);
       }
     },
+    async drainCopies(graceMs) {
+      isDraining = true;
+      if (runningCopies === 0) return;
+      const idle = Promise.withResolvers<void>();
+      resolveIdle = idle.resolve;
+      await withDeadline(idle.promise, graceMs, () => {
+        shutdown.abort(new Unavailable(SHUTTING_DOWN));
+        return withDeadline(idle.promise, CANCEL_MS, () => undefined);
+      });
+    },
   };
-
-  function ended(): void {
-    runningCopies -= 1;
-  }
 }
 
 /** The request for a silent model, without the ids, credentials, retries and stored answers of the original request. */
 function copyOf(request: ModelRequest, model: string): ModelRequest {
-  const { followUp: _stored, deploymentId: _pinned, answered: _listener, earlier: _earlier, ...copied } = request;
+  const { followUp: _stored, deploymentId: _pinned, answered: _listener, earlier: _earlier, ...others } = request;
+  // The bytes of a copy are read, whatever the caller reads.
+  const { typed: _typed, ...copied } = others;
   return {
     ...copied,
     model,

@@ -22,12 +22,17 @@ import { checkPrompt, promptGuardOf } from '../guardrails/guarded-prompt.ts';
 import type { Guards } from '../guardrails/guarding.ts';
 import { permittedFor, routerOfTeam } from '../routing/permitted-router.ts';
 import { providerFor, type TeamRouter, unknownModel } from '../routing/route.ts';
+import type { SelectedRequest, Selection } from '../routing/selection.ts';
+
+/** The deployment of an object is selected without its body. */
+const NO_BODY = { endpoint: CHAT_COMPLETIONS, stream: false, body: {}, bytes: new Uint8Array() } as const;
 
 /** Gateway parts that calls about stored objects use. */
 interface PassingTools {
   readonly deployments: Pick<DeploymentSource, 'current'>;
   readonly providers: readonly Provider[];
   readonly routeOf: TeamRouter;
+  readonly selection: Pick<Selection, 'of'>;
   readonly tools: CallTools;
   readonly catalog: () => CatalogSnapshot;
   /** A cost with the discount and the margin of its provider. */
@@ -54,9 +59,8 @@ function createDeploymentIndex(source: Pick<DeploymentSource, 'current'>): () =>
 
 /** Creates the calls about stored objects: select, admit, forward, record (ADR 0025). */
 export function createPassing(options: PassingTools): ObjectGateway {
-  const { deployments, providers, routeOf, tools, catalog, adjusted, reserveBatch, keyOf, guards } = options;
+  const { deployments, providers, routeOf, selection, tools, catalog, adjusted, reserveBatch, keyOf, guards } = options;
   const byId = createDeploymentIndex(deployments);
-  const storesObjects = (deployment: Deployment): boolean => providerFor(deployment, providers).pass !== undefined;
 
   /** Price of a quantity; null where it is not known. */
   const priceOf = (deployment: Deployment, measured: BilledQuantity | undefined): Usd | null =>
@@ -67,26 +71,32 @@ export function createPassing(options: PassingTools): ObjectGateway {
     action.billed === 'created' && failure === null ? priceOf(deployment, measured?.()) : ZERO_USD;
 
   return {
-    placeFor({ key }, requested) {
+    placeFor({ key, keyHash }, requested) {
       const { kind, model, provider } = requested;
+      const unlabelled: SelectedRequest = { ...NO_BODY, model: model ?? '', owner: keyHash };
+      const request = withKeyTags(key, unlabelled);
+      const select = selection.of({ key, request }, permittedFor(routeOf, key));
       if (model !== null) {
         assertMayCall(key, model);
-        const route = permittedFor(routeOf, key)(model);
+        const route = select(model);
         if (route === null) throw unknownModel(OBJECT_PATHS[kind], model);
+        if (route.refusal !== undefined) throw route.refusal;
         if (route.provider.pass === undefined) throw noStorage(requested);
         return { deployment: route.deployment, model };
       }
-      const deployment = deployments
+      const callable = deployments
         .current()
-        .find(
-          (one) =>
-            (provider === null || one.provider === provider) &&
-            isCommonOrOfTeam(key, one) &&
-            mayCall(key, one.modelGroup) &&
-            storesObjects(one),
-        );
-      if (deployment === undefined) throw noStorage(requested);
-      return { deployment, model: deployment.modelGroup };
+        .filter((one) => isCommonOrOfTeam(key, one) && mayCall(key, one.modelGroup));
+      for (const name of new Set(callable.map(({ modelGroup }) => modelGroup))) {
+        const found = select
+          .all(name)
+          .find(
+            (one) =>
+              one.provider.pass !== undefined && (provider ?? one.deployment.provider) === one.deployment.provider,
+          );
+        if (found !== undefined) return { deployment: found.deployment, model: name };
+      }
+      throw noStorage(requested);
     },
     deployment: (id) => byId().get(id) ?? null,
     recordBatch: createBatchRecorder(tools, {

@@ -5,7 +5,7 @@ import { type Fallback, isTooLong } from '../../domain/inference/retries.ts';
 import { mayCall, modelNotAvailable, type VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { isRefusedContent } from '../../domain/routing/failure-class.ts';
 import { fallbacksAfter } from '../../domain/routing/fallback-rule.ts';
-import { maxRetries, retryDelayMs } from '../../domain/routing/retry-rule.ts';
+import { maxRetries, mayFailOver, retryDelayMs } from '../../domain/routing/retry-rule.ts';
 import { MAX_FALLBACKS } from '../../domain/routing/routing-policy.ts';
 import type { CallTarget } from '../accounting/call-account.ts';
 import { reserveAffordable } from './affordable.ts';
@@ -126,15 +126,22 @@ export function createRetrying(tools: RetryTools): Retrying {
       cooldowns.failed(deployment, failure, { isAlone: all.length <= 1 });
     const available = all.filter((one) => !isCooling(one));
     const fresh = available.find((one) => !called.includes(one.deployment.id));
+    const policy = tools.policyOf(sending.key);
     const retryLimit = maxRetries(failure, {
       requested: request.retries?.count ?? null,
       group: request.model,
       own: deployment.routing?.retries,
       elsewhere: fresh !== undefined,
-      policy: tools.policyOf(sending.key),
+      policy,
     });
     const allCoolDown = available.length === 0 && all.length > 0;
-    if ((retriesDone >= retryLimit && !isForNextLevel(failure, { fresh, route, request })) || allCoolDown) {
+    const mayRetry =
+      retriesDone < retryLimit ||
+      isForNextLevel(failure, { fresh, route, request }) ||
+      (fresh !== undefined &&
+        request.retries?.withoutFallbacks !== true &&
+        mayFailOver(failure, { group: request.model, retriesDone, policy }));
+    if (!mayRetry || allCoolDown) {
       if (reportsTries && retryLimit > 0 && failure instanceof DomainError)
         failure.message += ` LiteLLM Retried: ${retriesDone} times, LiteLLM Max Retries: ${retryLimit}`;
       throw failure;
@@ -231,6 +238,7 @@ export function createRetrying(tools: RetryTools): Retrying {
         const fallbackRequest = asFallback(request, fallback, groupOf(fallback.model, key));
         const found = targetOf(fallback.model, request, routeOf);
         if (found === null) throw unknownModel(request.endpoint.path, fallback.model);
+        if (found.first.refusal !== undefined) throw found.first.refusal;
         const reserved = tools.checksFallbackBudgets
           ? await reserveAt(call, { request: fallbackRequest, ...found }, routeOf)
           : found.first;

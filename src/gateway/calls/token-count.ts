@@ -6,25 +6,40 @@ import { assertMayCall } from '../../domain/keys/virtual-key.ts';
 import { checkedRequest } from '../guardrails/guarded-call.ts';
 import type { createGuardOf } from '../guardrails/guard-of-call.ts';
 import type { TokenGateway } from '../gateway.ts';
-import { permittedFor } from '../routing/permitted-router.ts';
+import { requestOfKey } from '../admission/key-rules.ts';
+import type { createRegionBinding } from '../routing/customer-region.ts';
+import { inRegion, permittedFor } from '../routing/permitted-router.ts';
 import { type TeamRouter, unknownModel } from '../routing/route.ts';
+import type { Selection } from '../routing/selection.ts';
 
 /**
  * Creates the token count: by the upstream, else estimated. It is free, so nothing is admitted or recorded. Guardrails
  * check a request that is sent to the upstream.
  */
-export function createTokenGateway(
-  routeOf: TeamRouter,
-  forRequest: (deployment: Deployment, request: ModelRequest) => Deployment,
-  guardOf: ReturnType<typeof createGuardOf>,
-): TokenGateway {
+export function createTokenGateway({
+  routeOf,
+  selection,
+  bindToRegion,
+  forRequest,
+  guardOf,
+}: {
+  readonly routeOf: TeamRouter;
+  readonly selection: Pick<Selection, 'of'>;
+  readonly bindToRegion: ReturnType<typeof createRegionBinding>;
+  /** Applies the timeout and the credentials of a request to a deployment. */
+  readonly forRequest: (deployment: Deployment, request: ModelRequest) => Deployment;
+  readonly guardOf: ReturnType<typeof createGuardOf>;
+}): TokenGateway {
   return {
     async countTokens(caller, received, signal) {
       const { key, keyHash } = caller;
-      const withOwner = { ...received, owner: keyHash };
+      const ofKey = key === null ? received : requestOfKey(key, received);
+      const withOwner = await bindToRegion(caller, { ...ofKey, owner: keyHash });
       assertMayCall(key, withOwner.model);
-      const route = permittedFor(routeOf, key)(withOwner.model);
+      const permitted = inRegion(permittedFor(routeOf, key), withOwner.region);
+      const route = selection.of({ key, request: withOwner }, permitted)(withOwner.model);
       if (route === null) throw unknownModel(withOwner.endpoint.path, withOwner.model);
+      if (route.refusal !== undefined) throw route.refusal;
       const guard = route.provider.countTokens === undefined ? null : guardOf(caller, withOwner, route);
       const call = { callId: received.callId ?? '', traceId: received.parent?.traceId ?? '', signal };
       const request = guard === null ? withOwner : await checkedRequest(guard, withOwner, call);

@@ -19,7 +19,10 @@ const CACHEABLE_PATHS: ReadonlySet<string> = new Set([
 /** Part of each key. Increase it when the parts of a key change, so that older entries are no longer found. */
 const KEY_VERSION = 1;
 
-/** Whether a call may use the cache. Calls that are bound to an upstream account, and mock answers, may not. */
+/**
+ * Whether a call may use the cache. Calls that are bound to one upstream account, and mock answers, may not. Of calls
+ * whose deltas are read, whole chat completions may: their deltas are read from the stored bytes.
+ */
 export function isCacheable(settings: CacheSettings, request: ModelRequest): boolean {
   const { endpoint, cache, credentials = null } = request;
   return (
@@ -30,7 +33,7 @@ export function isCacheable(settings: CacheSettings, request: ModelRequest): boo
     request.deploymentId === undefined &&
     request.mockResponse === undefined &&
     request.form === undefined &&
-    request.typed !== true &&
+    (request.typed !== true || (!request.stream && endpoint.dialect === 'chat-completions')) &&
     // The upstream adds each turn to a conversation, which changes the next answer.
     (request.body['conversation'] ?? null) === null &&
     hasFewMessages(settings, request) &&

@@ -1,8 +1,8 @@
-import { streamOfBytes } from '../../domain/bytes.ts';
+import { collect, streamOfBytes } from '../../domain/bytes.ts';
 import type { Caller } from '../../domain/caller.ts';
-import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
+import type { ChatDelta, Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { DomainError, InvalidInput } from '../../domain/errors.ts';
+import { DomainError } from '../../domain/errors.ts';
 import type { CacheSettings } from '../../domain/response-cache/cache-settings.ts';
 import type { AnswerCache } from '../../domain/response-cache/response-cache.ts';
 import {
@@ -25,6 +25,9 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** Sends an admitted call, or answers it from the cache. Throws as `Retrying.send`. */
 export type CachedSend = (call: OpenCall, caller: Caller, routed: RoutedCall) => Promise<GatewayCall>;
 
+/** Reads the deltas of a whole chat completion from its bytes. */
+export type DeltaReader = (bytes: Uint8Array) => readonly ChatDelta[];
+
 /** An admitted call that uses the cache. */
 interface CachedCall {
   readonly settings: CacheSettings;
@@ -38,15 +41,28 @@ interface CachedCall {
  */
 export function createCachedSend(
   send: Retrying['send'],
-  { cache, clock }: { readonly cache: AnswerCache | undefined; readonly clock: Clock },
+  {
+    cache,
+    clock,
+    readDeltas,
+  }: {
+    readonly cache: AnswerCache | undefined;
+    readonly clock: Clock;
+    /** When absent, calls whose deltas are read do not use the cache. */
+    readonly readDeltas?: DeltaReader | undefined;
+  },
 ): CachedSend {
   if (cache === undefined) return (call, _caller, routed) => send(call, routed);
-  return createSendWithCache(cache, { send, clock });
+  return createSendWithCache(cache, { send, clock, readDeltas });
 }
 
 function createSendWithCache(
   cache: AnswerCache,
-  { send, clock }: { readonly send: Retrying['send']; readonly clock: Clock },
+  {
+    send,
+    clock,
+    readDeltas,
+  }: { readonly send: Retrying['send']; readonly clock: Clock; readonly readDeltas: DeltaReader | undefined },
 ): CachedSend {
   async function sendCached(settings: CacheSettings, call: OpenCall, caller: Caller, routed: RoutedCall) {
     // The guardrails of the deployment run before the look-up, so that they also check a call with a cached answer.
@@ -57,7 +73,8 @@ function createSendWithCache(
     if (controls?.noCache !== true) {
       const answer = await lookUp(cached);
       cache.count(answer === null ? 'miss' : 'hit');
-      if (answer !== null && !routed.signal.aborted) return call.answeredFromCache(exchangeOf(answer, cached));
+      if (answer !== null && !routed.signal.aborted)
+        return call.answeredFromCache(exchangeOf(answer, cached, readDeltas));
     }
     if (controls?.noStore !== true) call.tapAnswer((exchange, tries) => withStoring(exchange, tries.fallbacks, cached));
     return send(call, { ...routed, request });
@@ -79,7 +96,8 @@ function createSendWithCache(
   function withStoring(exchange: Exchange, fallbacks: number, { key, request, settings }: CachedCall): Exchange {
     const ttlSeconds = request.cache?.ttlSeconds ?? settings.ttlSeconds;
     if (fallbacks > 0 || exchange.status !== 200 || ttlSeconds === 0) return exchange;
-    const bytes = recordedStream(exchange.bytes, MAX_ANSWER_BYTES, (body) => {
+    if (request.typed === true && exchange.streaming) return exchange;
+    const store = (body: Uint8Array): void => {
       const outcome = exchange.outcome();
       if (!isStorableAnswer(exchange, outcome, request.endpoint)) return;
       const answer: StoredAnswer = {
@@ -91,14 +109,22 @@ function createSendWithCache(
         body,
       };
       cache.write(key, encodeAnswer(answer), ttlSeconds);
-    });
-    return { ...exchange, cacheKey: key, bytes };
+    };
+    if (request.typed !== true)
+      return { ...exchange, cacheKey: key, bytes: recordedStream(exchange.bytes, MAX_ANSWER_BYTES, store) };
+    // The caller reads deltas, so that nothing else reads the bytes of a whole answer. They are in memory.
+    collect(exchange.bytes, MAX_ANSWER_BYTES).then(
+      (body) => body !== null && store(body),
+      () => undefined,
+    );
+    return { ...exchange, cacheKey: key };
   }
 
   return (call, caller, routed) => {
     const settings = cache.settings();
     if (settings === null || routed.route instanceof DomainError || !isCacheable(settings, routed.request))
       return send(call, routed);
+    if (routed.request.typed === true && readDeltas === undefined) return send(call, routed);
     return sendCached(settings, call, caller, routed);
   };
 }
@@ -112,6 +138,7 @@ function checkedRequest(call: OpenCall, { beforeSend, request }: RoutedCall): Mo
 function exchangeOf(
   { streaming, contentType, dropped, outcome, body }: StoredAnswer,
   { key, request: { textLimit } }: CachedCall,
+  readDeltas: DeltaReader | undefined,
 ): Exchange {
   const text = textLimit === undefined ? null : (outcome.text ?? '').slice(0, textLimit);
   return {
@@ -121,9 +148,20 @@ function exchangeOf(
     ...(dropped.length === 0 ? {} : { dropped }),
     cacheKey: key,
     bytes: streaming ? replayedStream(body) : streamOfBytes(body),
-    deltas() {
-      throw new InvalidInput('A cached answer has no typed deltas.');
-    },
+    deltas: () => iteratorOf(readDeltas?.(body) ?? []),
     outcome: () => ({ ...outcome, text, failure: null, cacheHitKey: key }),
+  };
+}
+
+function iteratorOf(deltas: readonly ChatDelta[]): AsyncIterableIterator<ChatDelta> {
+  const values = deltas.values();
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: async () => values.next(),
+    async return() {
+      return { done: true, value: undefined };
+    },
   };
 }

@@ -9,6 +9,8 @@ export interface CatalogFacts {
   readonly price: bigint;
   /** Context window in tokens; null if unknown. */
   readonly maxInputTokens: number | null;
+  /** Whether answers can follow a JSON schema, where it is known; true where it is not. */
+  readonly takesSchemas: boolean;
 }
 
 /** Price of a token whose price is unknown, in USD. It is high, so that the deployment comes last. */
@@ -34,5 +36,6 @@ function factsOf(deployment: Deployment, snapshot: CatalogSnapshot): CatalogFact
   return {
     price: priceOf('input_cost_per_token') + priceOf('output_cost_per_token'),
     maxInputTokens: deployment.selection?.maxInputTokens ?? (Number.isFinite(window) ? window : null),
+    takesSchemas: row['supports_response_schema'] !== false,
   };
 }

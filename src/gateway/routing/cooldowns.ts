@@ -5,15 +5,25 @@ import { evictOldest } from '../../domain/evict-oldest.ts';
 import { cooldownSeconds, isFaultOfDeployment, shouldCoolDown } from '../../domain/routing/cooldown.ts';
 import { classOfFailure } from '../../domain/routing/failure-class.ts';
 import type { CooldownPolicy } from '../../domain/routing/routing-policy.ts';
+import { MAX_REPORTED, type RemainingCooldown } from '../../domain/routing/shared-counts.ts';
 import type { Route, Router, TeamRouter } from './route.ts';
 
-/** Deployments that get no calls for some seconds after failures. Each process counts its own failures. */
+/**
+ * Deployments that get no calls for some seconds after failures. Each process counts its own failures, and may take
+ * over the cooldowns of others.
+ */
 export interface Cooldowns {
   succeeded(deployment: Deployment): void;
   /** `isAlone` when the group has no other deployment. */
   failed(deployment: Deployment, failure: unknown, about: { readonly isAlone: boolean }): void;
   /** Time until a deployment is called again, in ms; 0 when it does not cool down. */
   remainingMs(deploymentId: string): number;
+  /** Cooldowns that this process has started since `reported`. The first call turns the sharing on. */
+  unreported(): readonly RemainingCooldown[];
+  /** Other processes know the cooldowns that `unreported` returned last. */
+  reported(): void;
+  /** Takes over cooldowns of all processes. A longer one of this process stays. */
+  takeOver(cooldowns: readonly RemainingCooldown[]): void;
 }
 
 /** Results of the calls of one deployment. */
@@ -42,6 +52,9 @@ export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): C
   const countsById = new Map<string, Counts>();
   /** End of the cooldown, by deployment id. */
   const coolUntilMs = new Map<string, number>();
+  /** Cooldowns of this process that others do not know; null where none are shared. */
+  let unreported: Map<string, number> | null = null;
+  let lastReport: readonly (readonly [id: string, untilMs: number])[] = [];
 
   function countsOf(id: string, nowMs: number): Counts {
     let counts = countsById.get(id);
@@ -82,7 +95,9 @@ export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): C
       const recentOfClass = countFailure(counts, failure, { nowMs, seconds: own?.cooldownSeconds ?? policy.seconds });
       if (!shouldCoolDown(failure, { counts: { ...counts, recentOfClass }, isAlone, policy, own })) return;
       const seconds = cooldownSeconds(failure, { policy, own });
-      if (seconds > 0) coolUntilMs.set(id, nowMs + seconds * 1000);
+      if (seconds <= 0) return;
+      coolUntilMs.set(id, nowMs + seconds * 1000);
+      unreported?.set(id, nowMs + seconds * 1000);
     },
     remainingMs(id) {
       if (coolUntilMs.size === 0) return 0;
@@ -90,6 +105,24 @@ export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): C
       if (remaining > 0) return remaining;
       coolUntilMs.delete(id);
       return 0;
+    },
+    unreported() {
+      unreported ??= new Map(coolUntilMs);
+      const nowMs = clock.monotonicMs();
+      for (const [id, untilMs] of unreported) if (untilMs <= nowMs) unreported.delete(id);
+      lastReport = [...unreported].slice(0, MAX_REPORTED);
+      return lastReport.map(([id, untilMs]) => ({ id, remainingMs: untilMs - nowMs }));
+    },
+    reported() {
+      // A cooldown that was extended since the report is reported again.
+      for (const [id, untilMs] of lastReport) if (unreported?.get(id) === untilMs) unreported.delete(id);
+    },
+    takeOver(cooldowns) {
+      if (policyOf().isOff) return;
+      const nowMs = clock.monotonicMs();
+      for (const { id, remainingMs } of cooldowns)
+        coolUntilMs.set(id, Math.max(coolUntilMs.get(id) ?? 0, nowMs + remainingMs));
+      evictOldest(coolUntilMs, MAX_DEPLOYMENTS);
     },
   };
 }

@@ -1,10 +1,10 @@
 import type { CatalogSource } from '../../domain/catalog/catalog.ts';
-import { tagsIn } from '../../domain/calls/call-labels.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { DeploymentSource } from '../../domain/deployments/deployment-source.ts';
 import type { DomainError } from '../../domain/errors.ts';
+import { isJsonObject } from '../../domain/json-object.ts';
 import { inputTokens } from '../../domain/inference/expected-tokens.ts';
 import { mayCall, type VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { promptPrefixes } from '../../domain/routing/prompt-prefix.ts';
@@ -16,14 +16,14 @@ import {
   reservedForOthers,
 } from '../../domain/routing/selection-errors.ts';
 import type { RoutingPolicy } from '../../domain/routing/routing-policy.ts';
-import type { RoutingGroup, SelectionPolicy } from '../../domain/routing/selection-policy.ts';
+import { type RoutingGroup, routingGroupOf, type SelectionPolicy } from '../../domain/routing/selection-policy.ts';
 import { byLevels, lowestFirst, lowestLatencyFirst, weightedOrder } from '../../domain/routing/strategies.ts';
-import { itemsForTags } from '../../domain/routing/tag-filter.ts';
 import { affinitiesOfCaller, createAffinities } from './affinity.ts';
 import { createCatalogFacts } from './catalog-facts.ts';
 import type { Cooldowns } from './cooldowns.ts';
 import type { HealthTracker } from './health.ts';
 import type { Route, Router } from './route.ts';
+import { taggedRoutes } from './tagged-routes.ts';
 import { createTraffic, type Traffic } from './traffic.ts';
 
 /** Ports of the gateway that the selection of deployments uses. */
@@ -48,10 +48,15 @@ interface SelectionTools {
 /** Members of a request that affect the selection. */
 type ReadMember = 'model' | 'stream' | 'body' | 'bytes' | 'labels' | 'userAgent' | 'owner';
 
+/** The part of a request that its deployment is selected by. */
+export type SelectedRequest = Pick<ModelRequest, ReadMember> & {
+  readonly endpoint: Pick<ModelRequest['endpoint'], 'input'>;
+};
+
 /** A call whose deployment is selected. */
 interface SelectedCall {
   readonly key: VirtualKey | null;
-  readonly request: Pick<ModelRequest, ReadMember> & { readonly endpoint: Pick<ModelRequest['endpoint'], 'input'> };
+  readonly request: SelectedRequest;
 }
 
 /** Selects deployments by the configured strategy, filters and checks. */
@@ -136,9 +141,11 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
     const unreserved = unreservedRoutes(routes, call);
     if (unreserved.refusal !== null) return unreserved;
     const tagged = taggedRoutes(unreserved.routes, call);
-    if (tagged.refusal !== null) return tagged;
+    if (tagged.routes.length === 0) return { routes: [], refusal: notAllowedByTags(model, tagged.tags) };
     const tokens = policy.checksCapacity || hasTokenLimits(tagged.routes) ? inputTokens(request) : 0;
-    const fitting = policy.checksCapacity ? tagged.routes.filter((route) => fits(route, tokens)) : tagged.routes;
+    const fitting = policy.checksCapacity
+      ? tagged.routes.filter((route) => fits(route, tokens, request))
+      : tagged.routes;
     if (fitting.length === 0) return { routes: [], refusal: new PromptTooLong() };
     const { strategy } = group ?? policy;
     const isLimited = LIMITED_STRATEGIES.has(strategy) || policy.checks.has('enforce_model_rate_limits');
@@ -166,9 +173,15 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
     return traffic.useOf(id).requests + 1 > selection.rpm;
   };
 
-  /** Whether a prompt of `tokens` fits into the context window. An unknown window fits every prompt. */
-  const fits = ({ deployment }: Route, tokens: number): boolean =>
-    tokens <= (factsOf(deployment).maxInputTokens ?? Infinity);
+  /**
+   * Whether a prompt of `tokens` fits into the context window, and the deployment supports the response format. An
+   * unknown window fits every prompt.
+   */
+  function fits({ deployment }: Route, tokens: number, request: Pick<ModelRequest, 'body'>): boolean {
+    const { maxInputTokens, takesSchemas } = factsOf(deployment);
+    if (tokens > (maxInputTokens ?? Infinity)) return false;
+    return takesSchemas || deployment.dropParams || !requestsSchema(request);
+  }
 
   /** Leaves out deployments that an access window reserves for other teams. */
   function unreservedRoutes(routes: readonly Route[], { key, model }: RankedCall): Ranking {
@@ -182,20 +195,6 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
     const [first = null] = windows;
     if (unreserved.length > 0 || first === null) return { routes: unreserved, refusal: null };
     return { routes: [], refusal: reservedForOthers(model, windowEndText(first)) };
-  }
-
-  /** Leaves out deployments that the tags of the request do not allow. */
-  function taggedRoutes(routes: readonly Route[], { policy, model, request }: RankedCall): Ranking {
-    if (!filtersTags(policy, routes)) return { routes, refusal: null };
-    const tags = request.labels === undefined ? [] : tagsIn(request.labels);
-    const allowed = itemsForTags(routes, ({ deployment }) => deployment.selection, {
-      tags,
-      userAgent: request.userAgent ?? null,
-      matchesAny: policy.matchesAnyTag,
-    });
-    return allowed.length > 0
-      ? { routes: allowed, refusal: null }
-      : { routes: [], refusal: notAllowedByTags(model, tags) };
   }
 
   /** Moves the route of the first affinity to the front. An affinity to a cooling or absent deployment is skipped. */
@@ -218,7 +217,7 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
     { body }: Pick<ModelRequest, 'body'>,
   ): readonly string[] {
     if (ports.digest === undefined || !affinityChecks(policy, model).has('prompt_caching')) return [];
-    if (groupOf(policy, model)?.strategy === 'priority') return [];
+    if (routingGroupOf(policy, model)?.strategy === 'priority') return [];
     return promptPrefixes(body, ports.digest).map((hash) => JSON.stringify(['prompt', model, hash]));
   }
 
@@ -244,7 +243,7 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
         return group.models.filter((name) => mayCall(key, name)).flatMap((name) => router.all(name));
       };
       const rankingOf = (model: string, routes: readonly Route[]): Ranking =>
-        rank({ key, request, policy, group: groupOf(policy, model), model }, routes);
+        rank({ key, request, policy, group: routingGroupOf(policy, model), model }, routes);
       const all = (model: string): readonly Route[] => {
         if (isPlain(model)) return router.all(model);
         const routes = routesOf(model);
@@ -283,9 +282,10 @@ interface RankedCall extends SelectedCall {
   readonly model: string;
 }
 
-/** The routing group with this name or with this model; null for none. */
-const groupOf = ({ groups }: SelectionPolicy, model: string): RoutingGroup | null =>
-  groups.find(({ name, models }) => name === model || models.includes(model)) ?? null;
+/** Whether a request names a JSON schema for its answer. */
+function requestsSchema({ body: { response_format: format } }: Pick<ModelRequest, 'body'>): boolean {
+  return isJsonObject(format) && format['type'] === 'json_schema';
+}
 
 const hasTokenLimits = (routes: readonly Route[]): boolean =>
   routes.some(({ deployment: { selection } }) => selection?.tpm !== undefined);
@@ -299,13 +299,6 @@ function metricsOf(weights: ReadonlyMap<string, number> | undefined) {
   ];
   if (weights === undefined) return ofDeployment;
   return [({ deployment }: Route): number => weights.get(deployment.id) ?? 0, ...ofDeployment];
-}
-
-/** Whether the tag filter applies to a model. Its deployments may turn the filter on or off. */
-function filtersTags({ tagFiltering }: SelectionPolicy, routes: readonly Route[]): boolean {
-  if (tagFiltering === 'always') return true;
-  const flags = routes.map(({ deployment }) => deployment.selection?.tagFiltering).filter((flag) => flag !== undefined);
-  return flags.length === 0 ? tagFiltering === 'on' : flags.includes(true);
 }
 
 /** Models whose deployments have settings that affect their selection. */

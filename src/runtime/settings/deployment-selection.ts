@@ -22,6 +22,7 @@ export const SELECTION_PARAMS = {
 export const SELECTION_INFO = {
   max_input_tokens: amount,
   enable_tag_filtering: z.boolean().nullish(),
+  allow_fail_open: z.boolean().nullish(),
   access_windows: z
     .array(
       z.looseObject({
@@ -53,6 +54,7 @@ export function deploymentSelection(entry: SelectionEntry): { readonly selection
     silentModels: listOf(typeof silent === 'string' ? [silent] : silent),
     maxInputTokens: numberOf(info?.max_input_tokens),
     tagFiltering: info?.enable_tag_filtering,
+    failsOpen: info?.allow_fail_open === true ? true : null,
     accessWindows: listOf(info?.access_windows?.map(windowOf)),
   });
   return Object.keys(selection).length === 0 ? {} : { selection };

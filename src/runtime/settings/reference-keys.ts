@@ -107,7 +107,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
   },
   router_settings: {
     effects: {
-      enable_weighted_failover: 'a retry is sent to the next deployment in the order of the strategy',
       model_group_alias: 'the aliases are not served',
       cache_responses: 'set `litellm_settings.cache` in its place',
       timeout: 'set `timeout` of each model in its place',
@@ -117,7 +116,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
     others: names(`
       alerting_config assistants_config cache_kwargs caching_groups client_ttl debug_level default_litellm_params
       default_priority fallback_timeout health_check_staleness_threshold ignore_invalid_deployments
-      polling_interval prompt_caching_config set_verbose tag_routing_prefix`),
+      polling_interval prompt_caching_config set_verbose`),
   },
   'litellm_settings.cache_params': {
     effects: {},

@@ -85,6 +85,8 @@ function ownValue(name: string, ofOwners: JsonObject, kind: Setting['kind']): un
 
 /** Check that a key or a team cannot turn off. */
 const LIMIT_CHECK = 'enforce_model_rate_limits';
+/** Setting of the configuration only. A key could change the meaning of the tags of its team. */
+const TAG_PREFIX = 'tag_routing_prefix';
 
 /** The value of a key or a team in place of a configured one, of which it keeps the restrictions. */
 function withRestrictions(name: string, own: unknown, configured: unknown): unknown {
@@ -92,7 +94,7 @@ function withRestrictions(name: string, own: unknown, configured: unknown): unkn
     const checks: readonly unknown[] = own;
     return configured.includes(LIMIT_CHECK) ? [...checks, LIMIT_CHECK] : checks;
   }
-  return own === UNRESTRICTED[name] ? configured : own;
+  return own === UNRESTRICTED[name] || name === TAG_PREFIX ? configured : own;
 }
 
 /**

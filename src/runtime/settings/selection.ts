@@ -31,6 +31,8 @@ export function selectionOf(values: SelectionValues, ofOwners: JsonObject): Sele
     ),
     ...(enableTagFiltering ? { tagFiltering: isForced ? 'always' : 'on' } : {}),
     matchesAnyTag: values.tagFilteringMatchAny,
+    tagPrefix: values.tagRoutingPrefix,
+    failsOver: values.enableWeightedFailover,
     checksCapacity: enablePreCallChecks,
     checks: new Set(optionalPreCallChecks),
     affinityChecksOf: new Map(

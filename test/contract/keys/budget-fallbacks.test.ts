@@ -39,10 +39,15 @@ beforeAll(async () => {
   const connection = { api_base: `${upstream.url}/v1`, api_key: 'k' };
   // A call with one input token and one output token costs 0.02.
   const priced = { input_cost_per_token: 0.01, output_cost_per_token: 0.01 };
-  const deployment = (name: string, params: object = priced) => ({
+  const deployment = (name: string, params: object = priced, model_info: object = {}) => ({
     model_name: name,
     litellm_params: { model: `openai/${name}-up`, ...connection, ...params },
+    model_info,
   });
+  const access_windows = [
+    { start: '00:00', end: '12:00', team_ids: ['red'] },
+    { start: '12:00', end: '00:00', team_ids: ['red'] },
+  ];
   const voice = { api_base: `${realtimeUpstream.url}/v1`, ...priced };
   app = await startApp({
     config: {
@@ -64,6 +69,7 @@ beforeAll(async () => {
         deployment('guarded', { ...priced, guardrails: ['words'] }),
         deployment('voice', voice),
         deployment('small-voice', voice),
+        deployment('reserved', priced, { access_windows }),
       ],
     },
   });
@@ -175,6 +181,14 @@ describe('budget_fallbacks of a key', () => {
       models: ['big', 'small', 'other', 'unknown'],
       model_max_budget: { big: ZERO_BUDGET, small: ZERO_BUDGET },
       budget_fallbacks: { big: ['free', 'unknown', 'small', 'big', 'other'] },
+    });
+    expect(await chat(key)).toMatchObject({ status: 200, group: 'other' });
+  });
+
+  it('are skipped where every deployment is reserved for another team', async () => {
+    const { key } = await newKey({
+      model_max_budget: { big: ZERO_BUDGET },
+      budget_fallbacks: { big: ['reserved', 'other'] },
     });
     expect(await chat(key)).toMatchObject({ status: 200, group: 'other' });
   });

@@ -69,6 +69,55 @@ describe('tag filtering', () => {
   });
 });
 
+describe('allow_fail_open', () => {
+  const OPEN = { allow_fail_open: true };
+  const GROUP = [
+    { up: 'claude', params: { tags: ['anthropic'] }, info: OPEN },
+    { up: 'usual', params: { tags: ['openai', 'default'] }, info: OPEN },
+  ];
+
+  it('sends calls whose own required or excluded tags leave no deployment to the default ones', async () => {
+    const { served } = await start(GROUP, { enable_tag_filtering: true });
+    expect(await served(3, { tags: ['!anthropic', '!openai'] })).toEqual(['usual']);
+    expect(await served(3, { tags: ['&anthropic', '&openai'] })).toEqual(['usual']);
+    expect(await served(3, { tags: ['&anthropic'] })).toEqual(['claude']);
+    await setup?.stop();
+    const closed = await start(
+      GROUP.map((one) => ({ ...one, info: {} })),
+      { enable_tag_filtering: true },
+    );
+    expect((await closed.ask({ tags: ['!anthropic', '!openai'] })).status).toBe(400);
+  });
+
+  it('does not apply to plain tags, nor to the tags of a key and its team', async () => {
+    const { ask, served, keyWith } = await start(
+      [...GROUP.slice(0, 1), { up: 'other', params: { tags: ['openai'] }, info: OPEN }],
+      { enable_tag_filtering: true },
+    );
+    expect((await ask({ tags: ['none'] })).status).toBe(400);
+    expect((await ask({ tags: ['none', '!anthropic'] })).status).toBe(400);
+    const bound = await keyWith({ metadata: { tags: ['!anthropic'] } });
+    expect(await served(3, { tags: ['!openai'] }, bound)).toEqual(['other']);
+    // The caller repeats the tag of its key. The tag of the key stays in force.
+    expect(await served(3, { tags: ['!openai', '!anthropic'] }, bound)).toEqual(['other']);
+    const locked = await keyWith({ metadata: { tags: ['!anthropic', '!openai'] } });
+    expect((await ask({}, locked)).status).toBe(400);
+  });
+});
+
+it('tag_routing_prefix is removed from tags, and keys cannot set it', async () => {
+  const models = [
+    { up: 'free', params: { tags: ['free'] } },
+    { up: 'paid', params: { tags: ['paid'] } },
+  ];
+  const { served, keyWith } = await start(models, { enable_tag_filtering: true, tag_routing_prefix: 'route:' });
+  expect(await served(3, { tags: ['route:paid'] })).toEqual(['paid']);
+  expect(await served(3, { tags: ['route:!paid'] })).toEqual(['free']);
+  expect(await served(3, { tags: ['free'] })).toEqual(['free']);
+  const own = await keyWith({ metadata: { tags: ['!paid'] }, router_settings: { tag_routing_prefix: '!' } });
+  expect(await served(3, {}, own)).toEqual(['free']);
+});
+
 describe('pre-call checks', () => {
   const LONG = { messages: [{ role: 'user', content: 'word '.repeat(400) }] };
 
@@ -80,6 +129,18 @@ describe('pre-call checks', () => {
     const { served } = await start(models, { enable_pre_call_checks: true });
     expect(await served(12)).toEqual(['large', 'small']);
     expect(await served(4, LONG)).toEqual(['large']);
+  });
+
+  it('leave out deployments whose answers cannot follow the schema of a call', async () => {
+    const response_format = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } };
+    const models = [{ up: 'plain', info: { base_model: 'gpt-audio' } }, { up: 'able' }];
+    const { served } = await start(models, { enable_pre_call_checks: true });
+    expect(await served(12)).toEqual(['able', 'plain']);
+    expect(await served(12, { response_format: { type: 'json_object' } })).toEqual(['able', 'plain']);
+    expect(await served(6, { response_format })).toEqual(['able']);
+    await setup?.stop();
+    const unchecked = await start(models);
+    expect(await unchecked.served(2, { response_format })).toEqual(['able', 'plain']);
   });
 
   it('refuse a prompt that no deployment takes, after context window fallbacks', async () => {
@@ -236,39 +297,6 @@ describe('a reserved deployment', () => {
     expect((await app.call('POST', '/team/new', { team_id: 'red' })).status).toBe(200);
     expect((await ask(question, await keyWith({ team_id: 'red' }))).status).toBe(200);
     expect(requested()).toEqual(['o', 'r']);
-  });
-});
-
-describe('silent models', () => {
-  it('get a copy of each call, with a row of its own', async () => {
-    const { ask, app, requested } = await start([
-      { up: 'a', params: { silent_model: 'shadow' } },
-      { name: 'shadow', up: 's', params: { input_cost_per_token: 1, output_cost_per_token: 1 } },
-    ]);
-    expect(await ask()).toMatchObject({ status: 200, deployment: 'a' });
-    await expect.poll(() => requested().toSorted()).toEqual(['a', 's']);
-    const rows = async () => {
-      const response = await app.call(
-        'GET',
-        '/spend/logs/v2?page=1&page_size=50&start_date=2020-01-01&end_date=2100-01-01',
-      );
-      const { data } = (await response.json()) as { data: readonly { model_group: string; spend: number }[] };
-      return data.map(({ model_group, spend }) => `${model_group} ${spend}`).toSorted();
-    };
-    await expect.poll(rows).toEqual(['m 0', 'shadow 3']);
-  });
-
-  it('neither delay nor fail a call', async () => {
-    const models = [
-      { up: 'a', params: { silent_model: ['broken', 'slow', 'unknown'] } },
-      { name: 'broken', up: 'broken-up' },
-      { name: 'slow', up: 'slow-up' },
-    ];
-    const { ask, requested } = await start(models, {}, { 'broken-up': { status: 500 }, 'slow-up': { delayMs: 5_000 } });
-    const startedMs = performance.now();
-    expect(await ask({ stream: true })).toMatchObject({ status: 200, deployment: 'a' });
-    expect(performance.now() - startedMs).toBeLessThan(4_000);
-    await expect.poll(() => requested().toSorted()).toEqual(['a', 'broken-up', 'slow-up']);
   });
 });
 

@@ -48,6 +48,43 @@ describe('simple-shuffle', () => {
   });
 });
 
+describe('enable_weighted_failover', () => {
+  const THREE = [{ up: 'a', params: { weight: 9 } }, { up: 'b', params: { weight: 1 } }, { up: 'c' }];
+  const FAILING = { a: { status: 500 }, b: { status: 500 } };
+  const SPARE = { name: 'spare', up: 's' };
+  const fallbacks = [{ m: ['spare'] }];
+  const ON = { num_retries: 0, enable_weighted_failover: true };
+
+  it('continues at the other deployments of the model before a fallback', async () => {
+    const { ask, requested } = await start([...THREE, SPARE], { ...ON, fallbacks }, FAILING);
+    expect(await ask()).toMatchObject({ status: 200, deployment: 'c' });
+    expect(requested().toSorted()).toEqual(['a', 'b', 'c']);
+    expect(requested().at(-1)).toBe('c');
+  });
+
+  it('is off by default, without fallbacks, and with another strategy', async () => {
+    const off = await start([...THREE, SPARE], { num_retries: 0, fallbacks }, FAILING);
+    expect(await off.ask()).toMatchObject({ status: 200, deployment: 's' });
+    await setup?.stop();
+    const on = await start(THREE, ON, FAILING);
+    expect((await on.ask({ disable_fallbacks: true })).status).toBe(500);
+    await setup?.stop();
+    const busy = await start(THREE, { ...ON, routing_strategy: 'least-busy' }, { ...FAILING, c: { status: 500 } });
+    expect((await busy.ask()).status).toBe(500);
+    expect(busy.requested()).toHaveLength(1);
+  });
+
+  it('does not repeat a call that the request made fail, and calls at most max_fallbacks deployments', async () => {
+    const refused = await start(THREE, ON, { a: { status: 400 }, b: { status: 400 } });
+    expect((await refused.ask()).status).toBe(400);
+    expect(refused.requested()).toHaveLength(1);
+    await setup?.stop();
+    const limited = await start(THREE, { ...ON, max_fallbacks: 1 }, FAILING);
+    expect((await limited.ask()).status).toBe(500);
+    expect(limited.requested().toSorted()).toEqual(['a', 'b']);
+  });
+});
+
 describe('order', () => {
   const LEVELS = [{ up: 'none' }, { up: 'second', params: { order: 2 } }, { up: 'first', params: { order: 1 } }];
 
@@ -196,6 +233,19 @@ it('router settings of a key widen no right: fallbacks and groups have only mode
   expect(requested()).toEqual(['a']);
   const refused = await app.call('POST', '/key/generate', { router_settings: { routing_strategy: 'fastest' } });
   expect(refused.status).toBe(422);
+});
+
+it('an answer of the cache does not count in the use of a deployment', async () => {
+  setup = await startRouted([{ up: 'a', params: { rpm: 2, tpm: 1_000 } }], {
+    router_settings: { routing_strategy: 'usage-based-routing-v2', num_retries: 0 },
+    litellm_settings: { cache: true, cache_params: { type: 'local' } },
+  });
+  const { ask, requested } = setup;
+  for (let call = 0; call < 5; call += 1) expect((await ask()).status).toBe(200);
+  expect(requested()).toEqual(['a']);
+  const question = (content: string) => ({ messages: [{ role: 'user', content }] });
+  expect((await ask(question('y'))).status).toBe(200);
+  expect((await ask(question('z'))).status).toBe(429);
 });
 
 it('stored router settings are in force for the next call, and /router/settings shows them', async () => {

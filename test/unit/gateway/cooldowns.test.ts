@@ -21,6 +21,31 @@ const [A, B] = [deployment('a'), deployment('b')];
 /** The model group has other deployments. */
 const NOT_ALONE = { isAlone: false };
 
+describe('cooldowns of several processes', () => {
+  it('are reported until others know them, and again when they are extended', () => {
+    const { clock, cooldowns } = someCooldowns();
+    cooldowns.failed(A, failureWith(401), NOT_ALONE);
+    expect(cooldowns.unreported()).toEqual([{ id: 'a', remainingMs: 5_000 }]);
+    clock.ms += 1_000;
+    expect(cooldowns.unreported()).toEqual([{ id: 'a', remainingMs: 4_000 }]);
+    cooldowns.failed(A, failureWith(401), NOT_ALONE);
+    cooldowns.reported();
+    expect(cooldowns.unreported()).toEqual([{ id: 'a', remainingMs: 5_000 }]);
+    cooldowns.reported();
+    expect(cooldowns.unreported()).toEqual([]);
+  });
+
+  it('are taken over, unless they are turned off or shorter', () => {
+    const { cooldowns } = someCooldowns();
+    cooldowns.takeOver([{ id: 'a', remainingMs: 9_000 }]);
+    cooldowns.takeOver([{ id: 'a', remainingMs: 2_000 }]);
+    expect(cooldowns.remainingMs('a')).toBe(9_000);
+    const { cooldowns: off } = someCooldowns({ isOff: true });
+    off.takeOver([{ id: 'a', remainingMs: 9_000 }]);
+    expect(off.remainingMs('a')).toBe(0);
+  });
+});
+
 describe('cooldowns', () => {
   it('begin with a refused credential, also of the only deployment, and end after 5 seconds', () => {
     const { clock, cooldowns } = someCooldowns();

@@ -18,6 +18,8 @@ router_settings:
   weights: { a: { one: 3, two: 0 } }
   enable_tag_filtering: true
   tag_filtering_match_any: false
+  tag_routing_prefix: 'route:'
+  enable_weighted_failover: true
   enable_pre_call_checks: true
   optional_pre_call_checks: [session_affinity, router_budget_limiting]
   model_group_affinity_config: { a: [deployment_affinity] }
@@ -60,6 +62,8 @@ describe('the selection of deployments in the configuration', () => {
       ]),
       tagFiltering: 'on',
       matchesAnyTag: false,
+      tagPrefix: 'route:',
+      failsOver: true,
       checksCapacity: true,
       checks: new Set(['session_affinity']),
       affinityChecksOf: new Map([['a', new Set(['deployment_affinity'])]]),
@@ -90,11 +94,13 @@ describe('the selection of deployments in the configuration', () => {
       enable_tag_filtering: false,
       tag_filtering_match_any: true,
       enable_pre_call_checks: false,
+      tag_routing_prefix: '!',
       optional_pre_call_checks: ['deployment_affinity'],
     };
     expect(selectionFrom(file, own)).toMatchObject({
       tagFiltering: 'on',
       matchesAnyTag: false,
+      tagPrefix: '',
       checksCapacity: true,
       checks: new Set(['deployment_affinity', 'enforce_model_rate_limits']),
     });

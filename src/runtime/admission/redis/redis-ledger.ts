@@ -1,23 +1,15 @@
-import { createHash } from 'node:crypto';
 import type { ShareRequest, Ledger, LedgerSnapshot, ShareAnswer } from '../../../domain/admission/ledger.ts';
+import { createScript, type RedisScript, type RedisScripts, runScript } from './redis-script.ts';
 import { ASK_SCRIPT, SNAPSHOT_SCRIPT } from './scripts.ts';
 
 /** The commands of a Redis client that the ledger needs. */
-export interface RedisCommands {
-  evalsha(hash: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
-  eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
+export interface RedisCommands extends RedisScripts {
   zrem(key: string, member: string): Promise<unknown>;
   disconnect(): void;
 }
 
-interface Script {
-  readonly text: string;
-  readonly hash: string;
-}
-
-const script = (text: string): Script => ({ text, hash: createHash('sha1').update(text).digest('hex') });
-const ASK = script(ASK_SCRIPT);
-const SNAPSHOT = script(SNAPSHOT_SCRIPT);
+const ASK = createScript(ASK_SCRIPT);
+const SNAPSHOT = createScript(SNAPSHOT_SCRIPT);
 
 /** Hash tag in braces: a cluster keeps all keys with it on one node, which the scripts need. */
 const prefixOf = (namespace: string): string => `{${namespace}:admission}:`;
@@ -30,16 +22,8 @@ export function createRedisLedger(redis: RedisCommands, namespace = 'lensgate'):
   const prefix = prefixOf(namespace);
   const processes = `${prefix}processes`;
 
-  async function run({ text, hash }: Script, counters: readonly string[], values: readonly string[]): Promise<unknown> {
-    const keys = [processes, ...counters.map((name) => prefix + name)];
-    try {
-      return await redis.evalsha(hash, keys.length, ...keys, ...values);
-    } catch (error) {
-      // The server does not have the script yet. `eval` sends its text.
-      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-      return redis.eval(text, keys.length, ...keys, ...values);
-    }
-  }
+  const run = (script: RedisScript, counters: readonly string[], values: readonly string[]): Promise<unknown> =>
+    runScript(redis, script, [processes, ...counters.map((name) => prefix + name)], values);
 
   return {
     async requestShares(process, asks) {

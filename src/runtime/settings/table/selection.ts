@@ -1,5 +1,5 @@
 import { STRATEGIES } from '../../../domain/routing/selection-policy.ts';
-import { choice, flag, integer } from '../kinds.ts';
+import { choice, flag, integer, text } from '../kinds.ts';
 import {
   checksByModel,
   routingGroups,
@@ -51,12 +51,25 @@ export const SELECTION_SETTINGS = {
     file: 'router_settings.tag_filtering_match_any',
     description: 'True: a deployment needs one tag of the call. False: a deployment needs every tag of the call.',
   }),
+  tagRoutingPrefix: setting({
+    kind: text('text such as `route:`'),
+    default: '',
+    file: 'router_settings.tag_routing_prefix',
+    description: 'Prefix that is removed from tags before they select deployments. Other tags stay as they are.',
+  }),
+  enableWeightedFailover: setting({
+    kind: flag(),
+    default: false,
+    file: 'router_settings.enable_weighted_failover',
+    description:
+      'With `simple-shuffle`, a failed call continues at the other deployments of its model after its retries, up to `max_fallbacks`.',
+  }),
   enablePreCallChecks: setting({
     kind: flag(),
     default: false,
     file: 'router_settings.enable_pre_call_checks',
     description:
-      'Leaves out deployments whose context window is smaller than the prompt, and those that have reached their `rpm`.',
+      'Leaves out deployments whose context window is smaller than the prompt, those without the `response_format` of a call, and those that have reached their `rpm`.',
   }),
   optionalPreCallChecks: setting({
     kind: selectionChecks(),

@@ -1,0 +1,131 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { POLLING } from '../../support/polling.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { type Behavior, type RoutedApp, type RoutedModel, startRouted } from './routed.ts';
+
+const FREE = { input_cost_per_token: 0, output_cost_per_token: 0 };
+const DEAR = { input_cost_per_token: 1, output_cost_per_token: 1 };
+const ROWS = '/spend/logs/v2?page=1&page_size=50&start_date=2020-01-01&end_date=2100-01-01';
+
+let setup: RoutedApp | null = null;
+let restarted: TestApp | null = null;
+
+async function start(
+  models: readonly RoutedModel[],
+  behaviors: Readonly<Record<string, Behavior>> = {},
+): Promise<RoutedApp> {
+  setup = await startRouted(models, {}, behaviors);
+  return setup;
+}
+
+afterEach(async () => {
+  await restarted?.stop();
+  restarted = null;
+  await setup?.stop();
+  setup = null;
+});
+
+interface Row {
+  readonly model_group: string;
+  readonly spend: number;
+  readonly status: string;
+}
+
+async function rowsOf(app: TestApp): Promise<readonly Row[]> {
+  return ((await (await app.call('GET', ROWS)).json()) as { data: readonly Row[] }).data;
+}
+
+it('silent models get a copy of each call, with a row of its own', async () => {
+  const { ask, app, requested } = await start([
+    { up: 'a', params: { silent_model: 'shadow' } },
+    { name: 'shadow', up: 's', params: DEAR },
+  ]);
+  expect(await ask()).toMatchObject({ status: 200, deployment: 'a' });
+  await expect.poll(() => requested().toSorted(), POLLING).toEqual(['a', 's']);
+  const rows = async () => (await rowsOf(app)).map(({ model_group, spend }) => `${model_group} ${spend}`).toSorted();
+  await expect.poll(rows, POLLING).toEqual(['m 0', 'shadow 3']);
+});
+
+it('silent models neither delay nor fail a call', async () => {
+  const models = [
+    { up: 'a', params: { silent_model: ['broken', 'slow', 'unknown'] } },
+    { name: 'broken', up: 'broken-up' },
+    { name: 'slow', up: 'slow-up' },
+  ];
+  const { ask, requested } = await start(models, { 'broken-up': { status: 500 }, 'slow-up': { delayMs: 5_000 } });
+  const startedMs = performance.now();
+  expect(await ask({ stream: true })).toMatchObject({ status: 200, deployment: 'a' });
+  expect(performance.now() - startedMs).toBeLessThan(4_000);
+  await expect.poll(() => requested().toSorted(), POLLING).toEqual(['a', 'broken-up', 'slow-up']);
+});
+
+it('silent models get no copy where a budget of the caller is used up', async () => {
+  const { ask, app, keyWith, requested } = await start(
+    [
+      { up: 'a', params: { ...FREE, silent_model: 'shadow' } },
+      { name: 'shadow', up: 's', params: DEAR },
+    ],
+    { s: { tokens: 200 } },
+  );
+  const spent = await keyWith({ max_budget: 100 });
+  expect((await ask({ max_tokens: 1 }, spent)).status).toBe(200);
+  await expect.poll(() => requested().toSorted(), POLLING).toEqual(['a', 's']);
+  await expect
+    .poll(async () => new Set((await rowsOf(app)).map(({ spend }) => spend)), POLLING)
+    .toEqual(new Set([0, 200]));
+  expect((await ask({}, spent)).status).toBe(200);
+  // The copy of a key without a budget would arrive after the refused one.
+  expect((await ask()).status).toBe(200);
+  await expect.poll(() => requested().toSorted(), POLLING).toEqual(['a', 'a', 'a', 's', 's']);
+  const refused = (await rowsOf(app)).filter(
+    ({ model_group, status }) => `${model_group} ${status}` === 'shadow failure',
+  );
+  expect(refused).toMatchObject([{ spend: 0 }]);
+});
+
+it('silent models get no copy of a mock answer, and of a call that must stay in another region', async () => {
+  const { ask, app, requested } = await start([
+    { up: 'a', params: { region_name: 'eu-west-1', silent_model: 'shadow' } },
+    { name: 'shadow', up: 's', params: { region_name: 'us-east-1' } },
+  ]);
+  const customer = await app.call('POST', '/customer/new', { user_id: 'c1', allowed_model_region: 'eu' });
+  expect(customer.status).toBe(200);
+  expect((await ask({ user: 'c1' })).status).toBe(200);
+  expect((await ask({ mock_response: 'x' })).status).toBe(200);
+  expect((await ask({ user: 'c2' })).status).toBe(200);
+  await expect.poll(() => requested().toSorted(), POLLING).toEqual(['a', 'a', 's']);
+});
+
+describe('silent models at a shutdown', () => {
+  async function rowsAfterStop(delayMs: number): Promise<{ readonly rows: readonly Row[]; readonly stopMs: number }> {
+    const { ask, app, requested, upstream } = await start(
+      [
+        { up: 'a', params: { silent_model: 'shadow' } },
+        { name: 'shadow', up: 's', params: DEAR },
+      ],
+      { s: { delayMs } },
+    );
+    expect((await ask()).status).toBe(200);
+    await expect.poll(() => requested().toSorted(), POLLING).toEqual(['a', 's']);
+    const startedMs = performance.now();
+    await app.stop({ keepData: true });
+    const stopMs = performance.now() - startedMs;
+    setup = null;
+    await upstream.stop();
+    restarted = await startApp({ dataDir: app.dataDir, env: { LITELLM_MASTER_KEY: app.adminKey } });
+    const rows = (await rowsOf(restarted)).filter(({ model_group }) => model_group === 'shadow');
+    return { rows, stopMs };
+  }
+
+  it('copies under way end, and are charged', async () => {
+    expect((await rowsAfterStop(500)).rows).toMatchObject([{ spend: 3, status: 'success' }]);
+  });
+
+  it('copies that take longer than the grace period are cancelled, and recorded as failed', async () => {
+    const { rows, stopMs } = await rowsAfterStop(60_000);
+    expect(rows).toMatchObject([{ spend: 0, status: 'failure' }]);
+    // The grace period of the test is one second.
+    expect(stopMs).toBeGreaterThan(900);
+    expect(stopMs).toBeLessThan(10_000);
+  });
+});

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import type { CountsOfAll, CountsReport } from '../../../src/domain/routing/shared-counts.ts';
+import type { PeriodicTask } from '../../../src/domain/scheduler.ts';
+import { startCountsExchange } from '../../../src/runtime/routing/counts-exchange.ts';
+
+const REPORT: CountsReport = { minute: 1, deployments: [], cooldowns: [] };
+const ALL: CountsOfAll = { deployments: [], cooldowns: [] };
+
+it('counts are exchanged after a failure again, and only the first failure and the first success are reported', async () => {
+  const failure = new Error('no connection');
+  const answers: (CountsOfAll | Error)[] = [failure, failure, ALL, ALL, failure];
+  const accepted: unknown[] = [];
+  const changes: unknown[] = [];
+  let task: PeriodicTask | null = null;
+  startCountsExchange({
+    ledger: {
+      async exchange(process, report) {
+        expect([process, report]).toEqual(['here', REPORT]);
+        const answer = answers.shift();
+        if (answer === undefined || answer instanceof Error) throw answer ?? new Error('No answer is left.');
+        return answer;
+      },
+    },
+    counts: { report: () => REPORT, accept: (...both) => accepted.push(both) },
+    process: 'here',
+    scheduler: {
+      every(started) {
+        task = started;
+        return { stop: () => Promise.resolve() };
+      },
+    },
+    changed: (change) => changes.push(change),
+  });
+  const { run } = task as unknown as PeriodicTask;
+  while (answers.length > 0) await run(new AbortController().signal);
+  expect(changes).toEqual([failure, null, failure]);
+  expect(accepted).toEqual([
+    [REPORT, ALL],
+    [REPORT, ALL],
+  ]);
+});
