@@ -98,7 +98,7 @@ async function runCommand(context: Context, chat: Chat, line: string): Promise<b
     chat.messages = chat.messages.filter(({ role }) => role === 'system');
     terminal.print('Conversation cleared.');
   } else if (name === '/history') {
-    for (const { role, content } of chat.messages) terminal.print(`${role}: ${content}`);
+    for (const { role, content } of chat.messages) terminal.print(plainLines(`${role}: ${content}`));
   } else if (name === '/model') {
     chat.model = argument || ((await pickModel(context)) ?? chat.model);
     terminal.print(`Model: ${plain(chat.model)}`);

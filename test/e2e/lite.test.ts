@@ -213,13 +213,13 @@ describe('lite', () => {
   });
 
   it('chats with streamed answers, runs the commands of the chat, and ends at /quit', async () => {
-    const { code, stdout, stderr } = await home.run(['chat', 'demo', '-s', 'short'], {
+    const { code, stdout, stderr } = await home.run(['chat', 'demo', '-s', 'short\u001b[7m'], {
       env: { LITELLM_PROXY_URL: app.url, LITELLM_PROXY_API_KEY: app.adminKey },
       input: 'first words\n/history\n/save talk\n/nothing\n/quit\nnever sent\n',
     });
     expect({ code, stderr }).toEqual(OK);
     expect(stdout).toContain('You said: first words\n');
-    expect(stdout).toContain('system: short\nuser: first words\nassistant: ');
+    expect(stdout).toContain('system: short [7m\nuser: first words\nassistant: ');
     expect(stdout).toContain('Unknown command /nothing. Type /help for the list.\n');
     expect(stdout).not.toContain('never sent');
     const saved = JSON.parse(readFileSync(join(home.folder, 'talk.json'), 'utf8')) as { messages: unknown[] };

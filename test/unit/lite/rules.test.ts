@@ -1,10 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { settingsForServer, valueAt, withValue } from '../../../lite/agents/claude-settings.ts';
 import { sinceOf } from '../../../lite/commands/key-import.ts';
 import { spanTree } from '../../../lite/commands/traces.ts';
-import { HttpFailure, textOf, UsageFailure } from '../../../lite/failure.ts';
+import { CommandFailure, HttpFailure, textOf, UsageFailure } from '../../../lite/failure.ts';
 import { checkedBaseUrl } from '../../../lite/server/base-url.ts';
 import { streamedTexts } from '../../../lite/server/chat-stream.ts';
+import { createClient } from '../../../lite/server/client.ts';
 import { plain, table } from '../../../lite/terminal/table.ts';
 
 describe('a base URL', () => {
@@ -113,6 +117,26 @@ describe('--created-since of an import of keys', () => {
 
   it.each(['2026-02-30', '2026-13-01', '2026-02-03_25:00', 'today', '2026-2-3'])('%j is refused', (text) => {
     expect(() => sinceOf(text)).toThrow(UsageFailure);
+  });
+});
+
+describe('a client', () => {
+  it('refuses an answer longer than its limit, with and without a Content-Length', async () => {
+    const server = createServer((request, response) => {
+      const body = JSON.stringify('x'.repeat(100));
+      if (request.url === '/sized') response.setHeader('content-length', body.length);
+      response.write(body);
+      response.end();
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    for (const path of ['/sized', '/chunked']) {
+      expect(await createClient(url, null, 102).send('GET', path)).toBe('x'.repeat(100));
+      await expect(createClient(url, null, 101).send('GET', path)).rejects.toThrow(
+        new CommandFailure(`The answer of ${url}${path} is too large.`),
+      );
+    }
   });
 });
 
