@@ -36,8 +36,8 @@ export const postForm = (endpoint: string, form: Readonly<Record<string, string>
 };
 
 /**
- * Key of a stored login. Renews a key that expires soon. Null for an unreadable key, and for an expired key after a failed
- * renewal.
+ * Key of a stored login. Renews a key that expires soon. Null for an unreadable key, and for an expired key after a
+ * failed renewal.
  */
 export async function freshKey(host: Host, login: StoredLogin): Promise<string | null> {
   const { renewal, expiresAt, key } = login;
