@@ -30,11 +30,11 @@ export function dollarsPerMillion(price: string | null): string {
 /** An integer of the graph with thousands separators. */
 export const countText = (value: number | string): string => withThousandsSeparators(String(value));
 
-/** A duration in ms as text in ms, s or min. */
+/** A duration in ms as text in ms, s or min. From 1 ms on, digits are cut: 999.6 ms are shown as 999 ms. */
 export function durationText(milliseconds: number): string {
   if (milliseconds < 1) return `${milliseconds.toFixed(2)} ms`;
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
-  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`;
+  if (milliseconds < 1000) return `${Math.floor(milliseconds)} ms`;
+  if (milliseconds < 60_000) return `${(Math.floor(milliseconds / 100) / 10).toFixed(1)} s`;
   return `${Math.floor(milliseconds / 60_000)} min ${Math.floor((milliseconds % 60_000) / 1000)} s`;
 }
 

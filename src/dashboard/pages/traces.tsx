@@ -122,6 +122,11 @@ function TraceList({ filter }: { readonly filter: TraceFilter }) {
   );
 }
 
+function errorsText(errorCount: number): string {
+  if (errorCount === 0) return 'ok';
+  return errorCount === 1 ? '1 error' : `${countText(errorCount)} errors`;
+}
+
 function TraceRow({ trace }: { readonly trace: TraceLineFragment }) {
   const { startedAt, name, traceId, status, errorCount, models, spanCount, durationMs, costUsd, inputPreview } = trace;
   return (
@@ -131,9 +136,7 @@ function TraceRow({ trace }: { readonly trace: TraceLineFragment }) {
         <a href={traceLink(trace)}>{name ?? traceId}</a>
       </td>
       <td>
-        <Badge tone={status === 'ERROR' || errorCount > 0 ? 'bad' : 'good'}>
-          {errorCount > 0 ? `${countText(errorCount)} errors` : 'ok'}
-        </Badge>
+        <Badge tone={status === 'ERROR' || errorCount > 0 ? 'bad' : 'good'}>{errorsText(errorCount)}</Badge>
       </td>
       <td>{models.join(', ')}</td>
       <td class="number">{countText(spanCount)}</td>

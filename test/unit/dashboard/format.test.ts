@@ -50,6 +50,10 @@ it('durations are in ms, s, or min and s', () => {
   ]);
 });
 
+it('a duration below a unit is not rounded up to the unit', () => {
+  expect([durationText(999.6), durationText(59_999)]).toEqual(['999 ms', '59.9 s']);
+});
+
 it('a share is from 0 to 100 percent, and 0 of nothing', () => {
   expect([percent(1, 4), percent(5, 4), percent(-1, 4), percent(1, 0)]).toEqual([25, 100, 0, 0]);
 });
