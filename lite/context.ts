@@ -22,7 +22,7 @@ export interface Context {
   readonly explicitKey: string | null;
   /** The explicit key, else the key of the stored login for this server, else null. */
   key(): Promise<string | null>;
-  /** The key that `key()` has returned, or the explicit key; null before. Sends no request. */
+  /** The explicit key, or the key that an earlier call of `key()` found; null otherwise. Sends no request. */
   knownKey(): string | null;
   /** A client of the server, with the key where there is one. Throws CommandFailure for an invalid key. */
   client(): Promise<Client>;

@@ -158,7 +158,7 @@ interface FailureSource {
   readonly context: Context | null;
 }
 
-/** Shorter keys are not masked: they could be a part of ordinary text. In characters. */
+/** Minimum length of a masked key, in characters. A shorter key could be a part of ordinary text. */
 const SHORTEST_MASKED_KEY = 6;
 
 /** Writes a failure. Returns the exit code. Masks the key of the command, because an answer may contain it. */

@@ -73,7 +73,7 @@ const CODEX: Agent = {
 
 const CHAT_MODES: ReadonlySet<unknown> = new Set(['chat', 'responses', null, undefined]);
 
-/** A model in the configuration of OpenCode. Without a known context and output limit, it has no limits. */
+/** A model in the configuration of OpenCode. Its limits are left out unless both are known. */
 function openCodeModel(model: JsonObject) {
   const [context, output] = [numberOrNull(model['max_input_tokens']), numberOrNull(model['max_output_tokens'])];
   const limit = context === null || output === null ? {} : { limit: { context, output } };

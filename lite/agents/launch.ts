@@ -7,7 +7,7 @@ import type { Environment } from './agents.ts';
 
 /** Exit code of a program that a signal ended: this number plus the number of the signal. */
 const SIGNAL_BASE = 128;
-/** Signals that this process sends on to the program. The terminal sends Ctrl-C to both. */
+/** Signals that this process forwards to the program. Ctrl-C is not forwarded: the terminal sends it to both. */
 const FORWARDED_SIGNALS = ['SIGTERM', 'SIGHUP'] as const;
 
 function isProgram(path: string): boolean {

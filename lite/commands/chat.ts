@@ -113,7 +113,7 @@ async function runCommand(context: Context, chat: Chat, line: string): Promise<b
   return true;
 }
 
-/** Runs one line of the person. Returns whether the chat goes on. A failed line is left out of the conversation. */
+/** Handles a command or a message. Returns whether the chat goes on. A failed message is left out of the chat. */
 async function turn(context: Context, chat: Chat, line: string): Promise<boolean> {
   const before = chat.messages;
   try {

@@ -31,7 +31,7 @@ export const startCommands: readonly Command[] = [
     forwardsArguments: true,
     run: ({ host }, values) =>
       runProgram(serverNode(host), [...startFlags(host), join(host.root, 'scripts', 'start.mjs'), ...values.operands], {
-        // As `npm start`.
+        // The value that `npm start` sets.
         MALLOC_ARENA_MAX: '2',
         ...host.environment,
       }),

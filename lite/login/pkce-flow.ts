@@ -79,7 +79,7 @@ function answerPage(response: ServerResponse, status: number, text: string): voi
 
 const [OK, BAD_REQUEST, NOT_FOUND] = [200, 400, 404];
 
-/** HTTP server on this machine, to which the browser brings the code of the sign-in. */
+/** HTTP server on this machine that receives the code of the sign-in from the browser. */
 interface Callback {
   readonly redirectUri: string;
   readonly code: Promise<string>;

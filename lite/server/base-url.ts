@@ -6,7 +6,7 @@ const withoutTrailingSlashes = (url: string): string => url.replace(/\/+$/, '');
 
 /**
  * Checks the base URL of a server: an absolute http(s) URL without user, query and fragment. Returns the URL without
- * trailing slashes. Throws UsageFailure, where `name` is the option or variable of the URL.
+ * trailing slashes. Throws UsageFailure with `name` in its message.
  */
 export function checkedBaseUrl(text: string, name = 'base_url'): string {
   let url: URL;
