@@ -20,14 +20,14 @@ export type Options = Readonly<Record<string, Option>>;
 export interface Command {
   readonly names: readonly string[];
   readonly summary: string;
-  /** Not in the list of commands, but it runs. */
+  /** Left out of the list of commands in help texts. */
   readonly hidden?: true;
-  /** Names of the arguments. `?` marks an optional one, and `...` the rest. */
+  /** Names of the arguments. The ending `?` marks an optional argument. `...` takes all remaining words. */
   readonly operands?: readonly string[];
   readonly options?: Options;
-  /** Options of the command that stand before arguments for another program. Everything after them is passed on. */
-  readonly forwards?: true;
-  /** Form of a failed request: one line of stderr, or in addition the body on stdout. */
+  /** The words after the options of this command are arguments for another program. */
+  readonly forwardsArguments?: true;
+  /** Output of a failed request. `line`: one line on stderr. `body`, the default: also the body on stdout. */
   readonly failures?: 'line' | 'body';
   run(context: Context, values: Values): Promise<void> | void;
 }
@@ -40,15 +40,21 @@ export const JSON_OUTPUT: Options = { json: { type: 'boolean', help: 'Print JSON
 
 const metavar = (name: string): string => name.replaceAll('-', '_').toUpperCase();
 
-/** An argument as in the usage line. */
+/** An argument in the form of the usage line. */
 function operandText(operand: string): string {
   const name = metavar(operand.replace(/\?$|\.\.\.$/, ''));
   if (operand.endsWith('?')) return `[${name}]`;
   return operand.endsWith('...') ? `${name}...` : name;
 }
 
-export const usageOf = ({ names, operands = [], forwards }: Command): string =>
-  ['Usage: lite', ...names, '[OPTIONS]', ...operands.map(operandText), ...(forwards ? ['[ARGS]...'] : [])].join(' ');
+export const usageOf = ({ names, operands = [], forwardsArguments }: Command): string =>
+  [
+    'Usage: lite',
+    ...names,
+    '[OPTIONS]',
+    ...operands.map(operandText),
+    ...(forwardsArguments ? ['[ARGS]...'] : []),
+  ].join(' ');
 
 /** Lines of a list with two columns. */
 export function columns(rows: readonly (readonly [string, string])[]): readonly string[] {
@@ -56,14 +62,19 @@ export function columns(rows: readonly (readonly [string, string])[]): readonly 
   return rows.map(([first, second]) => `  ${first.padEnd(width)}  ${second}`.trimEnd());
 }
 
+/** The values of an option in the form of the help text. */
+function valueHint({ type, choices }: Option): string {
+  if (type === 'boolean') return '';
+  return choices ? ` [${choices.join('|')}]` : ' TEXT';
+}
+
 function optionRow([name, option]: readonly [string, Option]): readonly [string, string] {
-  const value = option.type === 'boolean' ? '' : option.choices ? ` [${option.choices.join('|')}]` : ' TEXT';
   const notes = [
     option.default === undefined ? '' : `[default: ${option.default}]`,
     option.required ? '[required]' : '',
   ];
   const short = option.short === undefined ? '' : `-${option.short}, `;
-  return [`${short}--${name}${value}`, [option.help, ...notes].filter(Boolean).join('  ')];
+  return [`${short}--${name}${valueHint(option)}`, [option.help, ...notes].filter(Boolean).join('  ')];
 }
 
 const HELP_ROW = ['--help', 'Show this message and exit.'] as const;
@@ -80,29 +91,29 @@ export function helpOf(command: Command): string {
   ].join('\n');
 }
 
-/** Words of a command line, by command: its own options and those after them, which it passes on. */
+/** Splits words into the options of the command and the arguments for the other program. */
 function splitForwarded(command: Command, words: readonly string[]): readonly [readonly string[], readonly string[]] {
-  if (!command.forwards) return [words, []];
+  if (!command.forwardsArguments) return [words, []];
   const own = new Set(Object.keys(command.options ?? {}).map((name) => `--${name}`));
   const first = words.findIndex((word) => !own.has(word));
   if (first === -1) return [words, []];
   return [words.slice(0, first), words[first] === '--' ? words.slice(first + 1) : words.slice(first)];
 }
 
-/** Reads the words after a command's names. Null: the words ask for help. Throws UsageFailure. */
+/** Reads the words after the names of a command. Returns null for `--help`. Throws UsageFailure. */
 export function readWords(command: Command, words: readonly string[]): Values | null {
-  if (command.forwards && (words[0] === '--help' || words[0] === '-h')) return null;
+  if (command.forwardsArguments && (words[0] === '--help' || words[0] === '-h')) return null;
   const [own, forwarded] = splitForwarded(command, words);
   const options = command.options ?? {};
-  const { values, positionals } = parsed(own, options);
+  const { values, positionals } = parseWords(own, options);
   if (values['help'] === true) return null;
   checkOptions(options, values);
   const operands = [...positionals, ...forwarded];
-  if (!command.forwards) checkOperands(command.operands ?? [], operands);
+  if (!command.forwardsArguments) checkOperands(command.operands ?? [], operands);
   return new Values(values, operands);
 }
 
-function parsed(words: readonly string[], options: Options) {
+function parseWords(words: readonly string[], options: Options) {
   const config = Object.entries(options).map(([name, { type, short, multiple, default: value }]) => {
     const known = { type, ...(short === undefined ? {} : { short }), ...(multiple ? { multiple } : {}) };
     return [name, value === undefined ? known : { ...known, default: value }] as const;
@@ -119,7 +130,7 @@ function parsed(words: readonly string[], options: Options) {
   }
 }
 
-/** Message of the argument parser, in the form of the other usage errors. */
+/** First line of the message of `parseArgs`. An unknown option gets the message of `readLine`. */
 function parseFailure(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const unknown = /^Unknown option '([^']*)'/.exec(message)?.[1];

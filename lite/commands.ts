@@ -20,7 +20,6 @@ import { upCommands } from './commands/up.ts';
 import { userCommands } from './commands/users.ts';
 import { versionCommands } from './commands/version.ts';
 
-/** Every command. */
 export const COMMANDS: readonly Command[] = [
   ...startCommands,
   ...versionCommands,

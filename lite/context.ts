@@ -12,23 +12,25 @@ export interface GlobalOptions {
   readonly apiKey: string | null;
 }
 
-/** What a command knows: the server, the key and its process. */
+/** Server, key and process of one command. */
 export interface Context {
   readonly host: Host;
   readonly baseUrl: string;
-  /** Whether an option or a variable names the server. */
+  /** Whether `--base-url` or `LITELLM_PROXY_URL` names the server. */
   readonly isExplicitUrl: boolean;
-  /** The key of an option or a variable; null for none. */
+  /** The key of `--api-key` or `LITELLM_PROXY_API_KEY`; null for none. */
   readonly explicitKey: string | null;
-  /** The explicit key, else that of the stored login for this server. Null for neither. */
+  /** The explicit key, else the key of the stored login for this server, else null. */
   key(): Promise<string | null>;
-  /** The key, where it is known without a request; null otherwise. */
+  /** The explicit key, or the key that an earlier call of `key()` found; null otherwise. Sends no request. */
   knownKey(): string | null;
-  /** Requests to the server, with the key where there is one. */
+  /** A client of the server, with the key where there is one. Throws CommandFailure for an invalid key. */
   client(): Promise<Client>;
+  /** Sends one request by `client()`. Throws what `Client.send` throws. */
+  send: Client['send'];
 }
 
-/** Reads what is the same for every command. Throws UsageFailure for an invalid base URL. */
+/** Selects the server of a command. Throws UsageFailure for an invalid base URL. */
 export function createContext(host: Host, options: GlobalOptions): Context {
   const explicit = options.baseUrl ?? variable(host, 'LITELLM_PROXY_URL');
   const explicitKey = nonBlank(options.apiKey) ?? variable(host, 'LITELLM_PROXY_API_KEY');
@@ -48,6 +50,8 @@ export function createContext(host: Host, options: GlobalOptions): Context {
   const key = (): Promise<string | null> =>
     explicitKey === null ? (stored ??= storedKey()) : Promise.resolve(explicitKey);
 
+  const client = async (): Promise<Client> => createClient(baseUrl, checkedKey(await key()));
+
   return {
     host,
     baseUrl,
@@ -55,13 +59,14 @@ export function createContext(host: Host, options: GlobalOptions): Context {
     explicitKey,
     key,
     knownKey: () => known,
-    client: async () => createClient(baseUrl, checkedKey(await key())),
+    client,
+    send: async (...request) => (await client()).send(...request),
   };
 }
 
 const nonBlank = (text: string | null): string | null => (text === null || text.trim() === '' ? null : text.trim());
 
-/** A key that can stand in a header. Throws CommandFailure, without the key. */
+/** Checks that a header can contain a key. Throws CommandFailure, without the key in its message. */
 export function checkedKey(key: string | null): string | null {
   if (key !== null && !/^[\u0021-\u007e]+$/.test(key))
     throw new CommandFailure('The API key has characters that no header may contain.');

@@ -8,7 +8,7 @@ export class UsageFailure extends Error {
   override readonly name: string = 'UsageFailure';
 }
 
-/** End of a command without another message: the command has written its own. */
+/** Ends a command that has already written its message. */
 export class Ended extends Error {
   override readonly name: string = 'Ended';
   readonly exitCode: number;
@@ -19,7 +19,7 @@ export class Ended extends Error {
   }
 }
 
-/** A server answered with a status outside of 2xx. `body` is its JSON value, or its text. */
+/** An answer with a status outside of 2xx. `body` is JSON, or the text of a body that is no JSON. */
 export class HttpFailure extends Error {
   override readonly name: string = 'HttpFailure';
   readonly status: number;
@@ -32,6 +32,7 @@ export class HttpFailure extends Error {
   }
 }
 
+/** Longest reason in a message, in characters. */
 const LONGEST_REASON = 500;
 
 /** The message of an error body, as `: message`; empty where the body has none. */
@@ -48,7 +49,7 @@ function messageOf(value: unknown): string {
   return messageOf(message ?? msg ?? error ?? detail);
 }
 
-/** Message of any thrown value, with the reason of a failed connection. */
+/** Message of any thrown value. An error with a cause gets the message of the cause, such as a refused connection. */
 export function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

@@ -1,6 +1,6 @@
 import type { Terminal } from './terminal/terminal.ts';
 
-/** What a command uses of its process. Only `main.ts` reads the process. */
+/** The parts of the process that commands use. Only `main.ts` reads them from `process`. */
 export interface Host {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Home folder of the user. */
@@ -10,15 +10,15 @@ export interface Host {
   readonly terminal: Terminal;
   /** Current time, Unix ms. */
   nowMs(): number;
-  /** Takes over the signals that end a process, until `release`. */
+  /** Replaces the default action of the ending signals until `release`. */
   interruption(): Interruption;
 }
 
-/** Signals that end a process: Ctrl-C, SIGTERM and a closed terminal. */
+/** Handler of the signals that end a process: Ctrl-C, SIGTERM and a closed terminal. */
 export interface Interruption {
   /** Aborts at the first of the signals. */
   readonly signal: AbortSignal;
-  /** Returns the signals to their default. */
+  /** Restores the default action of the signals. */
   release(): void;
 }
 

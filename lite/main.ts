@@ -19,9 +19,9 @@ function interruption(): Interruption {
   };
 }
 
-/** Runs the command line of this process. `root` is the folder of the project. Sets the exit code. */
+/** Runs the command line of this process and sets its exit code. `root` is the folder of the project. */
 export async function main(root: string): Promise<void> {
-  // A reader such as `head` may close the pipe: the rest of the output has no reader then.
+  // A reader such as `head` may close the pipe. That is no failure: the command ends with 0.
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: unknown) => {
       if (isBrokenPipe(error)) process.exit(0);

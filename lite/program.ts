@@ -17,13 +17,13 @@ const GLOBAL_OPTIONS = [
   ['--help', 'Show this message and exit.'],
 ] as const;
 
-/** The words of a command line: options before the command, and the rest. */
+/** A command line: the options before the command, and the words from the command on. */
 interface ParsedLine extends GlobalOptions {
   readonly request: 'help' | 'version' | 'command';
   readonly words: readonly string[];
 }
 
-/** Reads the options before the command. Throws UsageFailure. */
+/** Splits a command line at the first word that is no global option. Throws UsageFailure. */
 export function readLine(words: readonly string[]): ParsedLine {
   let [baseUrl, apiKey]: [string | null, string | null] = [null, null];
   for (let index = 0; index < words.length; index += 1) {
@@ -47,7 +47,7 @@ export function readLine(words: readonly string[]): ParsedLine {
 const startsWith = (words: readonly string[], names: readonly string[]): boolean =>
   names.every((name, index) => words[index] === name);
 
-/** The command with most of the first words as its names. */
+/** The command with the longest list of names that starts the words; undefined for none. */
 const findCommand = (words: readonly string[]): Command | undefined =>
   COMMANDS.filter(({ names }) => startsWith(words, names)).toSorted((a, b) => b.names.length - a.names.length)[0];
 
@@ -71,17 +71,17 @@ function overview(host: Host, group: readonly string[]): string {
   return [...head, 'Options:', ...columns(options), '', 'Commands:', ...columns(rows)].join('\n');
 }
 
-/** Help of a command, with the commands whose names start with its own. */
+/** Help of a command, with a list of its subcommands. */
 function helpWithCommands(command: Command): string {
-  const below = COMMANDS.filter(
+  const subcommands = COMMANDS.filter(
     ({ names }) => names.length > 1 && command.names.length === 1 && startsWith(names, command.names),
   );
-  if (below.length === 0) return helpOf(command);
-  const rows = below.map(({ names, summary }) => [names.slice(1).join(' '), summary] as const);
+  if (subcommands.length === 0) return helpOf(command);
+  const rows = subcommands.map(({ names, summary }) => [names.slice(1).join(' '), summary] as const);
   return [helpOf(command), '', 'Commands:', ...columns(rows)].join('\n');
 }
 
-/** The names of the group that words select; null where they select none. */
+/** The group that the first word names; null for none. */
 function groupOf(words: readonly string[]): readonly string[] | null {
   const first = words[0];
   return first !== undefined && COMMANDS.some(({ names }) => names.length > 1 && names[0] === first) ? [first] : null;
@@ -113,7 +113,7 @@ export async function runLine(host: Host, words: readonly string[], inherited?: 
     const rest = line.words.slice(command?.names.length ?? 0);
     if (command === undefined) return runGroup(host, line.words);
     usage = usageOf(command);
-    if (command.names.length === 1 && isGroupCommand(command) && rest[0] !== undefined && !rest[0].startsWith('-'))
+    if (command.names.length === 1 && hasSubcommands(command) && rest[0] !== undefined && !rest[0].startsWith('-'))
       throw new UsageFailure(`No such command '${rest[0]}'.`);
     const values = readWords(command, rest);
     if (values === null) {
@@ -124,12 +124,12 @@ export async function runLine(host: Host, words: readonly string[], inherited?: 
     await command.run(context, values);
     return 0;
   } catch (error) {
-    return reported(host, error, { usage, command, context });
+    return reportFailure(host, error, { usage, command, context });
   }
 }
 
-/** Whether a command is the start of other commands, such as `configure` of `configure claude`. */
-const isGroupCommand = ({ names: [name] }: Command): boolean =>
+/** Whether a command has subcommands: `configure` has `configure claude`. */
+const hasSubcommands = ({ names: [name] }: Command): boolean =>
   COMMANDS.some(({ names }) => names.length > 1 && names[0] === name);
 
 function runGroup(host: Host, words: readonly string[]): number {
@@ -151,18 +151,22 @@ function runGroup(host: Host, words: readonly string[]): number {
   return 2;
 }
 
-/** Where a failure came from. */
-interface Source {
+/** The command line that failed. */
+interface FailureSource {
   readonly usage: string;
   readonly command: Command | undefined;
   readonly context: Context | null;
 }
 
-/** Writes a failure. Returns the exit code. The key of the command never appears, also where a server repeats it. */
-function reported({ terminal }: Host, error: unknown, { usage, command, context }: Source): number {
+/** Minimum length of a masked key, in characters. A shorter key could be a part of ordinary text. */
+const SHORTEST_MASKED_KEY = 6;
+
+/** Writes a failure. Returns the exit code. Masks the key of the command, because an answer may contain it. */
+function reportFailure({ terminal }: Host, error: unknown, { usage, command, context }: FailureSource): number {
   if (error instanceof Ended) return error.exitCode;
   const key = context?.knownKey() ?? null;
-  const masked = (text: string): string => (key === null || key.length < 6 ? text : text.replaceAll(key, '***'));
+  const masked = (text: string): string =>
+    key === null || key.length < SHORTEST_MASKED_KEY ? text : text.replaceAll(key, '***');
   if (error instanceof UsageFailure) {
     const name = ['lite', ...(command?.names ?? [])].join(' ');
     terminal.note(`${usage}\nTry '${name} --help' for help.\n\nError: ${masked(plain(error.message))}`);

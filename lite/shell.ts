@@ -1,8 +1,8 @@
 import type { Context } from './context.ts';
 
-const NAME = 'lite> ';
+const PROMPT = 'lite> ';
 
-/** Splits a line into words: blanks separate, quotes and backslashes keep. Null for an open quote. */
+/** Splits a line at its blanks. Quotes and backslashes keep blanks in a word. Null for a quote without an end. */
 export function wordsOf(line: string): readonly string[] | null {
   const words: string[] = [];
   let word: string | null = null;
@@ -25,7 +25,7 @@ export function wordsOf(line: string): readonly string[] | null {
   return word === null ? words : [...words, word];
 }
 
-/** Commands one after another, until the end of the input. A failing command does not end it. Returns the exit code. */
+/** Runs commands until `exit`, `quit` or the end of the input. A failed command does not end the shell. Returns 0. */
 export async function runShell(
   { host: { terminal }, baseUrl }: Context,
   run: (words: readonly string[]) => Promise<number>,
@@ -34,7 +34,7 @@ export async function runShell(
   terminal.print(`Connected to server: ${baseUrl}`);
   terminal.print("Type 'help' for the commands, and 'exit' to leave.");
   for (;;) {
-    const line = await terminal.ask(NAME);
+    const line = await terminal.ask(PROMPT);
     if (line === null) {
       terminal.print('');
       return 0;

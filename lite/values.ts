@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject } from '../src/domain/json-object.ts';
 import { UsageFailure } from './failure.ts';
 
-/** The items of a list; none of any other value. */
+/** The items of a list; an empty list for any other value. */
 export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 export const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 export const numberOrNull = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null;
 
-/** Values of the options and arguments of one command, with checks. Every check throws UsageFailure. */
+/** Options and arguments of one command line. Methods throw UsageFailure for a value of another type. */
 export class Values {
   readonly #values: JsonObject;
-  /** Arguments, in their order. */
+  /** Arguments in the order of the command line. */
   readonly operands: readonly string[];
 
   constructor(values: JsonObject, operands: readonly string[]) {
@@ -19,7 +19,7 @@ export class Values {
     this.operands = operands;
   }
 
-  /** The argument at an index, which the command requires. */
+  /** A required argument, by its index. */
   operand(index: number): string {
     return this.operands[index] ?? '';
   }
@@ -57,7 +57,7 @@ export class Values {
     return Number(text);
   }
 
-  /** Items between commas, without blanks. Null where the option is absent. */
+  /** Items between commas, trimmed, without empty ones. Null where the option is absent. */
   list(name: string): readonly string[] | null {
     const text = this.text(name);
     return text === null
@@ -68,7 +68,7 @@ export class Values {
           .filter(Boolean);
   }
 
-  /** An object of JSON. Null where the option is absent. */
+  /** A JSON object. Null where the option is absent. */
   json(name: string): JsonObject | null {
     const text = this.text(name);
     if (text === null) return null;
@@ -77,7 +77,7 @@ export class Values {
     return value;
   }
 
-  /** `name=value` pairs of a repeated option. Numbers, booleans, lists and objects are read as JSON. */
+  /** `name=value` pairs of a repeated option, read by `valueOf`. Values of names in `TEXT_MEMBER` stay text. */
   pairs(name: string): JsonObject {
     return Object.fromEntries(
       this.texts(name).map((pair) => {
@@ -102,10 +102,10 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** JsonObject whose value is a text, also where it looks like a number. */
+/** Names of members whose values are texts, even if they look like numbers. */
 const TEXT_MEMBER = /(?:^|_)(?:base|id|key|model|name|password|secret|version)$/;
 
-/** A number, boolean, list or object as JSON; anything else as text. Long digits stay text: they are ids. */
+/** Parses numbers, booleans, null, lists and objects as JSON. Other texts, and numbers of over 15 digits, stay text. */
 function valueOf(text: string): unknown {
   if (!/^(?:true|false|null|-?\d{1,15}(?:\.\d+)?(?:[eE][+-]?\d{1,3})?|[[{].*)$/s.test(text)) return text;
   try {

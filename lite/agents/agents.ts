@@ -5,10 +5,10 @@ import { numberOrNull, textOrNull } from '../values.ts';
 export interface Agent {
   readonly program: string;
   readonly name: string;
-  /** Where it is described how to install the agent. */
+  /** Address of the installation guide. */
   readonly docs: string;
-  /** Environment of the agent. */
-  environment(before: Environment, options: Route): Environment;
+  /** Variables of the agent: those of this process, with address and key of the server. */
+  environment(before: Environment, route: Route): Environment;
   /** Arguments before those of the user. */
   words(baseUrl: string): readonly string[];
 }
@@ -18,7 +18,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 interface Route {
   readonly baseUrl: string;
   readonly key: string;
-  /** Models that the key may call; null where they were not read. */
+  /** Models that the key may call; null where the key was not checked. */
   readonly models: readonly JsonObject[] | null;
 }
 
@@ -27,7 +27,7 @@ const CLAUDE: Agent = {
   name: 'Claude Code',
   docs: 'https://docs.claude.com/en/docs/claude-code/setup',
   environment: ({ ANTHROPIC_API_KEY: _replaced, ...before }, { baseUrl, key }) => ({
-    // Without this, Claude Code turns the search for tools off at addresses of others.
+    // Claude Code turns tool search off for other addresses than that of Anthropic, unless this variable is set.
     ENABLE_TOOL_SEARCH: 'true',
     CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
     ...before,
@@ -66,21 +66,21 @@ const CODEX: Agent = {
       ),
       'model_providers.litellm.env_key': 'OPENAI_API_KEY',
     };
-    // A JSON text or boolean is one of TOML, too.
+    // JSON strings and booleans are valid TOML.
     return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${JSON.stringify(value)}`]);
   },
 };
 
 const CHAT_MODES: ReadonlySet<unknown> = new Set(['chat', 'responses', null, undefined]);
 
-/** One model in the configuration of OpenCode. Its limits are left out where one of them is unknown. */
+/** A model in the configuration of OpenCode. Its limits are left out unless both are known. */
 function openCodeModel(model: JsonObject) {
   const [context, output] = [numberOrNull(model['max_input_tokens']), numberOrNull(model['max_output_tokens'])];
   const limit = context === null || output === null ? {} : { limit: { context, output } };
   return { name: textOrNull(model['id']) ?? '', ...limit };
 }
 
-/** Configuration of OpenCode with the models of the server. It names the variable of the key, not the key. */
+/** Configuration of OpenCode with the models of the server. OpenCode reads the key from `OPENAI_API_KEY`. */
 function openCodeConfig(baseUrl: string, models: readonly JsonObject[]): string {
   const chat = models.filter(({ mode }) => CHAT_MODES.has(mode)).map(openCodeModel);
   return JSON.stringify({

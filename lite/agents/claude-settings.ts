@@ -12,7 +12,7 @@ export function claudeSettingsFile(host: Host): string {
   return join(folder.replace(/^~(?=$|\/)/, host.home), 'settings.json');
 }
 
-/** Settings that a command writes, as a member of the file or of its `env`. */
+/** Paths of all settings that `lite` writes: members of the file, or of `env` in the file. */
 export const OWNED_PATHS = [
   'env.ENABLE_TOOL_SEARCH',
   'env.CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY',
@@ -31,20 +31,20 @@ export interface SettingsFile {
   readonly content: JsonObject;
 }
 
-/** Reads a settings file. Throws CommandFailure for one that is no JSON object, or whose `env` is none. */
+/** Reads a settings file. Throws CommandFailure unless the file, and `env` in it, are JSON objects. */
 export function readSettings(path: string): SettingsFile {
   const text = readText(path);
-  const content = text === null || text.trim() === '' ? {} : parsed(path, text);
+  const content = text === null || text.trim() === '' ? {} : parseSettings(path, text);
   const { env } = content;
   if (env !== undefined && env !== null && !isJsonObject(env))
     throw new CommandFailure(`${path} has an "env" that is no object. Fix or remove it, then retry.`);
   return { path, text, content };
 }
 
-function parsed(path: string, text: string): JsonObject {
+function parseSettings(path: string, text: string): JsonObject {
   let value: unknown;
   try {
-    // A byte order mark is no JSON.
+    // JSON.parse refuses a byte order mark, which editors on Windows write.
     value = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
     throw new CommandFailure(`${path} contains invalid JSON; cannot proceed safely.`);
@@ -53,7 +53,7 @@ function parsed(path: string, text: string): JsonObject {
   return value;
 }
 
-/** Writes a settings file in one step. It may have a key, so only its owner reads it. A link is kept. */
+/** Replaces a settings file in one step. Only its owner may read it, because settings may have a key. Keeps a link. */
 export function writeSettings(path: string, content: JsonObject): void {
   writeSettingsText(path, `${JSON.stringify(content, null, 2)}\n`);
 }
@@ -65,13 +65,13 @@ export function writeSettingsText(path: string, text: string): void {
 
 export const removeSettings = (path: string): boolean => removeFile(path);
 
-/** Value at a path; undefined for none. */
+/** Value at a path of `OWNED_PATHS`; undefined for none. */
 export function valueAt(content: JsonObject, path: string): unknown {
   const [first = '', second] = path.split('.');
   return second === undefined ? content[first] : jsonObjectOf(content[first])[second];
 }
 
-/** Settings with another value at a path. Undefined removes the member. */
+/** Copy of the settings with another value at a path. Undefined removes the member. */
 export function withValue(content: JsonObject, path: string, value: unknown): JsonObject {
   const [first = '', second] = path.split('.');
   const next = second === undefined ? value : withMember(jsonObjectOf(content[first]), second, value);
@@ -85,11 +85,11 @@ function withMember(members: JsonObject, name: string, value: unknown): JsonObje
   return rest;
 }
 
-/** A starting model, null to keep what the file has, or no model. */
+/** Starting model: a name, null to keep the model of the file, or `unpin` to remove a model that `lite` wrote. */
 export type ModelChoice = string | null | { readonly unpin: true };
 
-/** Settings with which Claude Code calls a server. The file has the key as it is. */
-export function routed(
+/** Copy of the settings with address, key and model of a server. The key is not encrypted. */
+export function settingsForServer(
   content: JsonObject,
   options: { readonly baseUrl: string; readonly key: string; readonly model: ModelChoice },
 ): JsonObject {
@@ -100,7 +100,7 @@ export function routed(
     ['env.CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY', env['CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY'] ?? '1'],
     ['env.ANTHROPIC_BASE_URL', baseUrl],
     ['env.ANTHROPIC_AUTH_TOKEN', key],
-    // Another credential would win over the token.
+    // Claude Code would use these credentials instead of the token.
     ['env.ANTHROPIC_API_KEY', undefined],
     ['apiKeyHelper', undefined],
     ...(typeof model === 'string'
@@ -113,5 +113,4 @@ export function routed(
   return values.reduce((settings, [path, value]) => withValue(settings, path, value), content);
 }
 
-/** Whether two values are the same JSON. */
-export const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(a, b);
+export const isEqualJson = (a: unknown, b: unknown): boolean => isDeepStrictEqual(a, b);

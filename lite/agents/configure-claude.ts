@@ -9,27 +9,27 @@ import { isJsonObject, type JsonObject, jsonObjectOf } from '../../src/domain/js
 import { textOrNull } from '../values.ts';
 import {
   claudeSettingsFile,
-  isSame,
+  isEqualJson,
   type ModelChoice,
   OWNED_PATHS,
   readSettings,
   removeSettings,
-  routed,
+  settingsForServer,
   valueAt,
   withValue,
   writeSettings,
 } from './claude-settings.ts';
 import { refuseWhileOwned } from './settings-backup.ts';
 
-/** File of the receipt of a settings file. Files of `CLAUDE_CONFIG_DIR` have receipts of their own. */
+/** Path of the receipt of a settings file. Each file of another `CLAUDE_CONFIG_DIR` has a separate receipt. */
 export function receiptFile(host: Host, settingsPath: string): string {
   const folder = liteFolder(host);
   const name = 'claude_configure_state';
   if (settingsPath === join(host.home, '.claude', 'settings.json')) return join(folder, `${name}.json`);
-  return join(folder, name, `${createHash('sha256').update(resolved(settingsPath)).digest('hex')}.json`);
+  return join(folder, name, `${createHash('sha256').update(realPathOf(settingsPath)).digest('hex')}.json`);
 }
 
-function resolved(path: string): string {
+function realPathOf(path: string): string {
   try {
     return realpathSync(path);
   } catch {
@@ -37,13 +37,13 @@ function resolved(path: string): string {
   }
 }
 
-/** What a value was before: absent, or a value. */
+/** A value before the first configuration. */
 interface Former {
   readonly present: boolean;
   readonly value?: unknown;
 }
 
-/** How to undo a configuration: former values, and hashes of the written ones. It has no copy of the written key. */
+/** How to undo a configuration: former values, and hashes of the written values. The written key is not stored. */
 interface Receipt {
   readonly fileExisted: boolean;
   readonly envPresent: boolean;
@@ -98,11 +98,12 @@ const formerOf = (content: JsonObject, path: string): Former => {
   return value === undefined ? { present: false } : { present: true, value };
 };
 
+/** Whether a value is still the one that an earlier configuration wrote. */
 const isOurs = (content: JsonObject, path: string, receipt: Receipt | null): boolean =>
   receipt !== null && receipt.written[path] === fingerprint(valueAt(content, path));
 
-/** A pinned model of an earlier configuration goes back to what it was. */
-function unpinned(content: JsonObject, receipt: Receipt | null): JsonObject {
+/** Restores the former model, where an earlier configuration wrote the current model. */
+function withoutPinnedModel(content: JsonObject, receipt: Receipt | null): JsonObject {
   return ['model', 'env.ANTHROPIC_MODEL'].reduce(
     (settings, path) =>
       isOurs(settings, path, receipt) ? withValue(settings, path, receipt?.previous[path]?.value) : settings,
@@ -110,7 +111,7 @@ function unpinned(content: JsonObject, receipt: Receipt | null): JsonObject {
   );
 }
 
-/** Writes the settings of Claude Code, and how to undo that. Throws CommandFailure, and changes nothing then. */
+/** Writes the receipt, then the settings of Claude Code. Throws CommandFailure before any change. */
 export function configureClaude(
   host: Host,
   options: { readonly baseUrl: string; readonly key: string; readonly model: ModelChoice },
@@ -122,10 +123,13 @@ export function configureClaude(
   const earlier = readReceipt(receiptPath);
   const { model } = options;
   const isUnpinned = typeof model === 'object' && model !== null;
-  const merged = routed(isUnpinned ? unpinned(current.content, earlier) : current.content, options);
+  const merged = settingsForServer(
+    isUnpinned ? withoutPinnedModel(current.content, earlier) : current.content,
+    options,
+  );
   const owned = OWNED_PATHS.filter(
     (path) =>
-      !isSame(valueAt(current.content, path), valueAt(merged, path)) ||
+      !isEqualJson(valueAt(current.content, path), valueAt(merged, path)) ||
       (isOurs(current.content, path, earlier) && !(isUnpinned && /model$/i.test(path))),
   );
   writeReceipt(host, receiptPath, {
@@ -154,7 +158,7 @@ const formerValue = ({ previous }: Receipt, path: string): unknown => {
 const ADDRESS = 'env.ANTHROPIC_BASE_URL';
 const CREDENTIALS: ReadonlySet<string> = new Set(['env.ANTHROPIC_AUTH_TOKEN', 'env.ANTHROPIC_API_KEY', 'apiKeyHelper']);
 
-/** Restores the settings that are as they were written, and keeps the others. */
+/** Restores settings that still have the written values. Keeps settings that were changed since. */
 export function unconfigureClaude(host: Host): void {
   const { terminal } = host;
   const settingsPath = claudeSettingsFile(host);
@@ -170,9 +174,9 @@ export function unconfigureClaude(host: Host): void {
   const ours = text === null ? [] : paths.filter((path) => isOurs(content, path, receipt));
   const kept =
     text === null ? [] : paths.filter((path) => !ours.includes(path) && valueAt(content, path) !== undefined);
-  // A former credential returns only together with its address: it would be sent to another server.
-  const isElsewhere = kept.includes(ADDRESS);
-  const withheld = ours.filter((path) => isElsewhere && CREDENTIALS.has(path) && receipt.previous[path]?.present);
+  // With another address, a restored former credential would be sent to the wrong server.
+  const isAddressChanged = kept.includes(ADDRESS);
+  const withheld = ours.filter((path) => isAddressChanged && CREDENTIALS.has(path) && receipt.previous[path]?.present);
   const undone = ours.reduce(
     (settings, path) => withValue(settings, path, withheld.includes(path) ? undefined : formerValue(receipt, path)),
     content,
@@ -184,7 +188,7 @@ export function unconfigureClaude(host: Host): void {
     terminal.print(`Removed ${settingsPath}; it held only settings created by \`lite configure claude\`.`);
   } else {
     if (ours.length > 0) writeSettings(settingsPath, restored);
-    const changed = ours.filter((path) => !isSame(valueAt(content, path), valueAt(restored, path)));
+    const changed = ours.filter((path) => !isEqualJson(valueAt(content, path), valueAt(restored, path)));
     terminal.print(
       changed.length > 0
         ? `Restored in ${settingsPath}: ${changed.join(', ')}.`

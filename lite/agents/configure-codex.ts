@@ -20,11 +20,12 @@ export function codexReceiptFile(host: Host): string {
   return join(liteFolder(host), `codex_configure_${digest}.json`);
 }
 
-/** Oldest Codex that no settings of a repository can redirect with the key: major, minor and patch version. */
-const OLDEST = [0, 129, 0] as const;
+/** Oldest safe Codex: major, minor and patch version. In older ones, settings of a repository can redirect the key. */
+const OLDEST_SAFE = [0, 129, 0] as const;
+/** Deadline of `codex --version`, in ms. */
 const VERSION_MS = 5_000;
 
-/** Throws CommandFailure without a Codex of a safe version. */
+/** Throws CommandFailure unless a Codex of a safe version is installed. */
 export function requireSafeCodex({ environment }: Host): void {
   const program = findProgram(environment, 'codex');
   const printed =
@@ -36,7 +37,7 @@ export function requireSafeCodex({ environment }: Host): void {
       .exec(printed ?? '')
       ?.slice(1)
       .map(Number) ?? [];
-  const difference = OLDEST.map((part, index) => (version[index] ?? -1) - part).find((value) => value !== 0) ?? 0;
+  const difference = OLDEST_SAFE.map((part, index) => (version[index] ?? -1) - part).find((value) => value !== 0) ?? 0;
   if (version.length === 0 || difference < 0)
     throw new CommandFailure(
       'Codex 0.129.0 or newer (stable) must be installed before saving a gateway key. Older versions allow repository ' +
@@ -48,8 +49,8 @@ const [BEGIN, END] = ['# >>> lite configure codex', '# <<< lite configure codex'
 
 const blockOf = (lines: readonly string[]): string => [BEGIN, ...lines, END].join('\n');
 
-/** Keys that select the provider and the model. `profile` would replace both. */
-const SELECTING: ReadonlySet<string> = new Set(['model', 'model_provider', 'profile']);
+/** Top-level keys that select the provider and the model. A `profile` replaces both. */
+const SELECTING_KEYS: ReadonlySet<string> = new Set(['model', 'model_provider', 'profile']);
 const PROVIDER = 'model_providers.litellm';
 
 interface Setup {
@@ -60,7 +61,7 @@ interface Setup {
 
 /** The two blocks that a configuration writes: the selection at the start of the file, the provider at its end. */
 function blocksOf({ baseUrl, key, model }: Setup): readonly [string, string] {
-  // A JSON text or boolean is one of TOML, too.
+  // JSON strings and booleans are valid TOML.
   const provider = Object.entries(codexProvider(baseUrl)).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
   return [
     blockOf(['model_provider = "litellm"', `model = ${JSON.stringify(model)}`]),
@@ -71,9 +72,11 @@ function blocksOf({ baseUrl, key, model }: Setup): readonly [string, string] {
 /** How to undo a configuration. */
 interface Receipt {
   readonly fileExisted: boolean;
-  /** The settings before, and hashes of the whole file and of the blocks that were written. */
+  /** The whole file before. */
   readonly original: string;
+  /** Removed statements that selected the provider and the model. */
   readonly displaced: string;
+  /** Hashes of the written file, and of its two blocks. */
   readonly writtenFile: string;
   readonly writtenBlocks: readonly string[];
 }
@@ -103,35 +106,38 @@ function readReceipt(path: string): Receipt | null {
   };
 }
 
-/** Finds the blocks between the marks. */
+/** Matches the blocks that `lite` writes. */
 const BLOCKS = new RegExp(`^${BEGIN}\\n[\\s\\S]*?^${END}\\n?`, 'gm');
 
-/** Whether a statement is in no table. */
-const topLevel = (statements: readonly Statement[]): number => {
+/** Index of the first statement of a table. The statements before it are top-level. */
+const topLevelEnd = (statements: readonly Statement[]): number => {
   const header = statements.findIndex(({ kind }) => kind === 'header');
   return header === -1 ? statements.length : header;
 };
 
-/** Splits settings: statements that select a provider or model, and the rest. Throws CommandFailure. */
+/**
+ * Splits settings: statements that select a provider or model, and the rest. Throws CommandFailure for settings with
+ * their own provider `litellm`.
+ */
 function withoutSelection(path: string, text: string): { readonly displaced: string; readonly rest: string } {
   const statements = statementsOf(text);
-  const end = topLevel(statements);
-  const isOurs = ({ kind, path: name }: Statement, index: number): boolean =>
+  const end = topLevelEnd(statements);
+  const isOwnProvider = ({ kind, path: name }: Statement, index: number): boolean =>
     (kind === 'header' && (name === PROVIDER || name.startsWith(`${PROVIDER}.`))) ||
     (kind === 'pair' && index < end && /^model_providers(?:\.litellm(?:\.|$)|$)/.test(name));
-  if (statements.some(isOurs))
+  if (statements.some(isOwnProvider))
     throw new CommandFailure(`${path} has its own provider \`litellm\`. Rename or remove it, then retry.`);
   const selects = (statement: Statement, index: number): boolean =>
-    index < end && statement.kind === 'pair' && SELECTING.has(statement.path);
+    index < end && statement.kind === 'pair' && SELECTING_KEYS.has(statement.path);
   return {
     displaced: textOfStatements(statements.filter(selects)),
     rest: textOfStatements(statements.filter((statement, index) => !selects(statement, index))),
   };
 }
 
-const joined = (...parts: readonly string[]): string => `${parts.filter((part) => part !== '').join('\n')}\n`;
+const joinParts = (...parts: readonly string[]): string => `${parts.filter((part) => part !== '').join('\n')}\n`;
 
-/** Writes the settings of Codex, and how to undo that. Throws CommandFailure, and changes nothing then. */
+/** Writes the receipt, then the settings of Codex. Throws CommandFailure before any change. */
 export function configureCodex(host: Host, setup: Setup): void {
   requireSafeCodex(host);
   const path = codexSettingsFile(host);
@@ -141,10 +147,10 @@ export function configureCodex(host: Host, setup: Setup): void {
   const text = (current ?? '').replaceAll('\r\n', '\n');
   const { displaced, rest } = withoutSelection(path, text.replace(BLOCKS, ''));
   const blocks = blocksOf(setup);
-  const written = joined(blocks[0], rest.trim(), blocks[1]);
+  const written = joinParts(blocks[0], rest.trim(), blocks[1]);
   const kept = displaced === '' && earlier !== null ? earlier.displaced : displaced;
-  const isOurs = earlier !== null && earlier.writtenFile === fingerprint(text);
-  const before = isOurs ? earlier.original : joined(kept, rest.trim());
+  const isUnchanged = earlier !== null && earlier.writtenFile === fingerprint(text);
+  const before = isUnchanged ? earlier.original : joinParts(kept, rest.trim());
   const receipt = {
     version: 1,
     file_existed: earlier === null ? current !== null : earlier.fileExisted,
@@ -161,7 +167,7 @@ export function configureCodex(host: Host, setup: Setup): void {
   host.terminal.print(`Starting model: ${setup.model}. Credential: your virtual key, stored in this file.`);
 }
 
-/** Restores the settings of Codex. Blocks that the person has changed, and other settings, are kept. */
+/** Restores the settings of Codex. Keeps other settings, and blocks that the person has changed. */
 export function unconfigureCodex(host: Host): void {
   const { terminal } = host;
   const path = codexSettingsFile(host);
@@ -176,7 +182,7 @@ export function unconfigureCodex(host: Host): void {
     const isWritten = (block: string): boolean => receipt.writtenBlocks.includes(fingerprint(block.trimEnd()));
     const kept = text.replace(BLOCKS, (block) => (isWritten(block) ? '' : block));
     const isChanged = kept.includes(BEGIN);
-    restore(host, path, receipt, isChanged ? kept : joined(receipt.displaced, kept.trim()));
+    restore(host, path, receipt, isChanged ? kept : joinParts(receipt.displaced, kept.trim()));
     if (isChanged) terminal.print(`Left as you changed them since: blocks between the marks in ${path}.`);
   }
   removeFile(receiptPath);

@@ -5,9 +5,10 @@ import { delimiter, join } from 'node:path';
 import { CommandFailure, Ended, textOf } from '../failure.ts';
 import type { Environment } from './agents.ts';
 
+/** Exit code of a program that a signal ended: this number plus the number of the signal. */
 const SIGNAL_BASE = 128;
-/** Signals that are passed on to the program. Ctrl-C reaches it through the terminal. */
-const PASSED_ON = ['SIGTERM', 'SIGHUP'] as const;
+/** Signals that this process forwards to the program. Ctrl-C is not forwarded: the terminal sends it to both. */
+const FORWARDED_SIGNALS = ['SIGTERM', 'SIGHUP'] as const;
 
 function isProgram(path: string): boolean {
   try {
@@ -41,7 +42,7 @@ export async function runProgram(program: string, words: readonly string[], envi
     shell: needsShell,
   });
   const ignore = (): void => {};
-  const handlers = PASSED_ON.map((name) => [name, (): void => void child.kill(name)] as const);
+  const handlers = FORWARDED_SIGNALS.map((name) => [name, (): void => void child.kill(name)] as const);
   process.on('SIGINT', ignore);
   for (const [name, handler] of handlers) process.on(name, handler);
   try {

@@ -13,7 +13,7 @@ import { codexReceiptFile, codexSettingsFile } from './configure-codex.ts';
 export const TARGETS = ['claude', 'codex'] as const;
 export type Target = (typeof TARGETS)[number];
 
-/** Choices of `lite configure` that later runs use again. */
+/** Choices of `lite configure`, which later runs read. */
 export interface SavedSetup {
   readonly baseUrl: string;
   readonly key: string;
@@ -36,7 +36,7 @@ export function readSetup(host: Host, target: Target): SavedSetup | null {
   const path = setupFile(host, target);
   const text = readText(path);
   if (text === null) return null;
-  const saved = parsed(text);
+  const saved = parseMembers(text);
   const [baseUrl, key] = [textOrNull(saved['base_url']), textOrNull(saved['api_key'])];
   const model = textOrNull(saved['model']);
   const isComplete =
@@ -49,7 +49,7 @@ export function readSetup(host: Host, target: Target): SavedSetup | null {
   return { baseUrl, key, model };
 }
 
-function parsed(text: string): JsonObject {
+function parseMembers(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : {};
@@ -67,7 +67,7 @@ export function writeSetup(host: Host, target: Target, { baseUrl, key, model }: 
   replaceText(path, `${JSON.stringify(members, null, 2)}\n`);
 }
 
-/** Whether a setup of an agent is saved, also a damaged one. */
+/** Whether an agent has a saved setup. Counts damaged setups, too. */
 export const hasSetup = (host: Host, target: Target): boolean => readText(setupFile(host, target)) !== null;
 
 /** Removes the saved setup of an agent. Returns whether there was one. */

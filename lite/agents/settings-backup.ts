@@ -6,7 +6,7 @@ import type { Host } from '../host.ts';
 import { isJsonObject, type JsonObject } from '../../src/domain/json-object.ts';
 import { textOrNull } from '../values.ts';
 import {
-  isSame,
+  isEqualJson,
   OWNED_PATHS,
   readSettings,
   removeSettings,
@@ -17,7 +17,7 @@ import {
   writeSettingsText,
 } from './claude-settings.ts';
 
-/** Copies of the settings, by the command that holds them. */
+/** Folder of the backup in `~/.litellm`, by the command that makes the backup. */
 const FOLDERS = { up: '', autoroute: 'autorouter' } as const;
 type BackupOwner = keyof typeof FOLDERS;
 
@@ -28,13 +28,13 @@ const backupFile = (host: Host, owner: BackupOwner): string =>
 interface Backup {
   readonly existed: boolean;
   readonly content: JsonObject | null;
-  /** The file as it was; null in a copy that another program made. */
+  /** The whole file; null in a backup of LiteLLM's command. */
   readonly text: string | null;
-  /** Path of the file; null in a copy that another program made. */
+  /** Path of the file; null in a backup of LiteLLM's command. */
   readonly path: string | null;
 }
 
-/** Stores a copy of the settings. Throws CommandFailure when another process holds one. */
+/** Stores a backup of the settings. Throws CommandFailure where a backup exists. */
 export function takeBackup(host: Host, owner: BackupOwner, settings: SettingsFile): void {
   const { text, content } = settings;
   const path = backupFile(host, owner);
@@ -72,17 +72,17 @@ function readBackup(path: string): Backup | null {
   throw new CommandFailure(`${path} contains invalid or unexpected JSON; cannot restore from it safely.`);
 }
 
-/** What a restore did to a settings file. */
+/** Result of a restore: the file has its former content, or is removed because it did not exist before. */
 export interface Restored {
   readonly result: 'restored' | 'removed';
   readonly path: string;
 }
 
 /**
- * Restores the settings of a backup, and removes the backup. Null without one. The file is that of the backup, because
- * `CLAUDE_CONFIG_DIR` may differ now; `fallbackPath` is for a backup without a path. Changes that the person has made
- * meanwhile to other settings are kept. Throws CommandFailure for a damaged backup or damaged settings, and changes
- * nothing then.
+ * Restores the settings of a backup, then removes the backup. Returns null without a backup. The path in the backup
+ * selects the file, because `CLAUDE_CONFIG_DIR` may differ now. `fallbackPath` is used for a backup without a path.
+ * Keeps changes of other settings that the person has made meanwhile. Throws CommandFailure before any change, for a
+ * damaged backup or damaged settings.
  */
 export function restoreBackup(host: Host, owner: BackupOwner, fallbackPath: string): Restored | null {
   const path = backupFile(host, owner);
@@ -96,7 +96,7 @@ export function restoreBackup(host: Host, owner: BackupOwner, fallbackPath: stri
     current.content,
   );
   const kept = withoutEmptyEnv(restored, before);
-  const isUnchanged = current.text === null || isSame(kept, before);
+  const isUnchanged = current.text === null || isEqualJson(kept, before);
   if (!backup.existed && (current.text === null || Object.keys(kept).length === 0)) {
     removeSettings(settingsPath);
     removeFile(path);
@@ -108,7 +108,7 @@ export function restoreBackup(host: Host, owner: BackupOwner, fallbackPath: stri
   return { result: 'restored', path: settingsPath };
 }
 
-/** Removes an `env` that became empty, where the settings had none before. */
+/** Removes an empty `env`, unless the settings before had an `env`. */
 function withoutEmptyEnv(settings: JsonObject, before: JsonObject): JsonObject {
   const { env } = settings;
   const isEmpty = isJsonObject(env) && Object.keys(env).length === 0;
@@ -120,7 +120,7 @@ const COMMANDS_OF = {
   autoroute: ['lite autoroute start', 'lite autoroute stop'],
 } as const;
 
-/** Throws CommandFailure while a command holds a backup: it will restore the settings over any change. */
+/** Throws CommandFailure while a backup exists: a restore would overwrite any change. */
 export function refuseWhileOwned(host: Host, settingsPath: string): void {
   for (const owner of ['up', 'autoroute'] as const) {
     const path = backupFile(host, owner);

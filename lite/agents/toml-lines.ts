@@ -1,4 +1,4 @@
-/** Lines of a TOML document that belong to one statement. */
+/** One statement of a TOML document, with all its lines. */
 export interface Statement {
   /** `pair` is a key with a value, `header` starts a table, `other` is a blank line or a comment. */
   readonly kind: 'header' | 'other' | 'pair';
@@ -7,15 +7,17 @@ export interface Statement {
   readonly lines: readonly string[];
 }
 
-/** State between two lines: an open multi-line string, and the depth of open lists and inline tables. */
-interface Open {
+/** What is open at the end of a line: a multi-line string, and nested lists and inline tables. */
+interface LineState {
   readonly quote: '"""' | "'''" | null;
   readonly depth: number;
 }
 
-const CLOSED: Open = { quote: null, depth: 0 };
+const COMPLETE: LineState = { quote: null, depth: 0 };
 
-/** End of a string that starts at an index: the index after it, or the open quote of a multi-line string. */
+const LONGEST_QUOTE_RUN = 5;
+
+/** Index after a string that starts at `at`. For a multi-line string without an end in this line: its quote. */
 function stringEnd(line: string, at: number): number | '"""' | "'''" {
   const triple = line.slice(at, at + 3);
   if (triple === '"""' || triple === "'''") return multiLineEnd(line, at + 3, triple) ?? triple;
@@ -27,22 +29,21 @@ function stringEnd(line: string, at: number): number | '"""' | "'''" {
   return line.length;
 }
 
-/** Index after the end of a multi-line string; null where it stays open. */
+/** Index after the end of a multi-line string; null where the line does not end the string. */
 function multiLineEnd(line: string, from: number, quote: string): number | null {
   for (let index = from; index < line.length; index += 1) {
     if (line[index] === '\\' && quote === '"""') index += 1;
     else if (line.startsWith(quote, index)) {
       let end = index + quote.length;
-      // Up to two quotes may stand before the closing ones.
-      while (line[end] === quote[0] && end < index + 5) end += 1;
+      // The text may end with up to two quotes, directly before the three closing quotes.
+      while (line[end] === quote[0] && end < index + LONGEST_QUOTE_RUN) end += 1;
       return end;
     }
   }
   return null;
 }
 
-/** State after a line. */
-function stateAfter(line: string, before: Open): Open {
+function stateAfter(line: string, before: LineState): LineState {
   let { depth } = before;
   let index = 0;
   if (before.quote !== null) {
@@ -66,7 +67,7 @@ function stateAfter(line: string, before: Open): Open {
   return { quote: null, depth: Math.max(0, depth) };
 }
 
-/** Parts of a dotted key: bare, or in quotes, in which a dot is a character. */
+/** Matches one part of a dotted key: a bare word, or a quoted text, which may have dots. */
 const KEY_PART = /"[^"]*"|'[^']*'|[^\s."']+/g;
 
 const plainPath = (text: string): string =>
@@ -79,15 +80,15 @@ function kindOf(line: string): Pick<Statement, 'kind' | 'path'> {
   return key === undefined ? { kind: 'other', path: '' } : { kind: 'pair', path: plainPath(key) };
 }
 
-/** Statements of a document, in their order. Their lines together are the document. */
+/** Splits a document into statements. Their joined lines are the document again. */
 export function statementsOf(text: string): readonly Statement[] {
   const statements: { kind: Statement['kind']; path: string; lines: string[] }[] = [];
-  let open = CLOSED;
+  let open = COMPLETE;
   for (const line of text.split('\n')) {
     const isContinued = open.quote !== null || open.depth > 0;
     if (isContinued) statements.at(-1)?.lines.push(line);
     else statements.push({ ...kindOf(line), lines: [line] });
-    open = statements.at(-1)?.kind === 'other' ? CLOSED : stateAfter(line, open);
+    open = statements.at(-1)?.kind === 'other' ? COMPLETE : stateAfter(line, open);
   }
   return statements;
 }

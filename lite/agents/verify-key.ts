@@ -4,18 +4,18 @@ import { plain } from '../terminal/table.ts';
 import { type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
 import { itemsOf } from '../values.ts';
 
+/** Deadline of the check, in ms. */
 const VERIFY_MS = 10_000;
 const REFUSED: ReadonlySet<number> = new Set([401, 403]);
 
-/** Models of a key, as the server lists them. */
 async function listModels(baseUrl: string, key: string): Promise<readonly JsonObject[]> {
   const answer = await createClient(baseUrl, key).send('GET', '/v1/models', { deadlineMs: VERIFY_MS });
   return itemsOf(jsonObjectOf(answer)['data']).map(jsonObjectOf);
 }
 
 /**
- * Checks a key against the server. Returns its models; null after a failure that is left to the calls of the agent.
- * Throws CommandFailure where the server cannot be reached or refuses the key. `advice` says what to do then.
+ * Checks a key against the server. Returns the models of the key; null for an error status other than 401 and 403.
+ * Throws CommandFailure where the server cannot be reached or refuses the key. `advice` ends the message of a refusal.
  */
 export async function verifyKey(
   baseUrl: string,

@@ -11,11 +11,11 @@ const NO_KEY =
   'No LiteLLM key found. Set LITELLM_PROXY_API_KEY (or pass --api-key) for non-interactive use, or run `lite login` ' +
   'from a terminal.';
 
-/** The key for an agent. A person signs in where there is none. Throws CommandFailure. */
+/** The key for an agent. Without a key, a person at a terminal signs in. Throws CommandFailure for no key. */
 async function keyOrLogin(context: Context): Promise<string> {
   const key = checkedKey(await context.key());
   if (key !== null) return key;
-  if (!context.host.terminal.interactive) throw new CommandFailure(NO_KEY);
+  if (!context.host.terminal.isInteractive) throw new CommandFailure(NO_KEY);
   context.host.terminal.print('No LiteLLM credentials found; starting login...');
   const issued = await logIn(context);
   if (issued === null) throw new CommandFailure('Login did not produce an API key; cannot start the agent.');
@@ -37,7 +37,7 @@ async function launch(context: Context, agent: Agent, values: Values): Promise<v
 export const agentCommands: readonly Command[] = AGENTS.map((agent) => ({
   names: [agent.program],
   summary: `Run ${agent.name} through the server`,
-  forwards: true,
+  forwardsArguments: true,
   options: { 'skip-verify': { type: 'boolean', help: 'Do not check the key before the start' } },
   run: (context, values) => launch(context, agent, values),
 }));

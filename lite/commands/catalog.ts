@@ -6,10 +6,14 @@ import { itemsOf, numberOrNull, type Values } from '../values.ts';
 
 const TOKENS_PER_PRICE = 1_000_000;
 
-/** Price of a million tokens, USD. */
+/** Significant digits of a price: more would show rounding errors of floats. */
+const PRICE_DIGITS = 6;
+
+/** Price of a million tokens in USD, from the price of a token. */
 const priceText = (value: unknown): string => {
   const price = numberOrNull(value);
-  return price === null ? '' : `$${Number((price * TOKENS_PER_PRICE).toPrecision(6))}`;
+  if (price === null) return '';
+  return `$${Number((price * TOKENS_PER_PRICE).toPrecision(PRICE_DIGITS))}`;
 };
 
 const rowOf = (entry: JsonObject): readonly string[] => [
@@ -23,9 +27,7 @@ const rowOf = (entry: JsonObject): readonly string[] => [
 
 async function listEntries(context: Context, values: Values): Promise<void> {
   const { terminal } = context.host;
-  const answer = await (
-    await context.client()
-  ).send('GET', '/model_catalog', {
+  const answer = await context.send('GET', '/model_catalog', {
     query: {
       provider: values.text('provider'),
       mode: values.text('mode'),
@@ -43,12 +45,12 @@ async function listEntries(context: Context, values: Values): Promise<void> {
   terminal.print(`${entries.length} of ${cell(page['total_count'])} models, page ${cell(page['page'])}`);
 }
 
-/** Path of a model, whose name may have slashes. */
+/** Encodes a model name for a path. Slashes of the name are kept. */
 const pathOf = (model: string): string => model.split('/').map(encodeURIComponent).join('/');
 
 async function showEntry(context: Context, values: Values): Promise<void> {
   const { terminal } = context.host;
-  const answer = await (await context.client()).send('GET', `/model_catalog/${pathOf(values.operand(0))}`);
+  const answer = await context.send('GET', `/model_catalog/${pathOf(values.operand(0))}`);
   if (values.flag('json')) return terminal.print(jsonText(answer));
   const rows = Object.entries(jsonObjectOf(answer)).filter(([, value]) => value !== null);
   terminal.print(
@@ -74,6 +76,8 @@ export const catalogCommands: readonly Command[] = [
       ...JSON_OUTPUT,
     },
     failures: 'line',
-    run: (context, values) => (values.operands.length === 0 ? listEntries : showEntry)(context, values),
+    run(context, values) {
+      return values.operands.length === 0 ? listEntries(context, values) : showEntry(context, values);
+    },
   },
 ];

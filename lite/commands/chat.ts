@@ -17,7 +17,6 @@ interface Message {
   readonly content: string;
 }
 
-/** State of one chat. */
 interface Chat {
   model: string;
   messages: Message[];
@@ -33,10 +32,10 @@ const HELP = `Commands:
   /model        Choose another model
   /quit, /exit  Leave`;
 
-/** Asks for one of the models of the key. Null at the end of the input. */
+/** Asks for a model of the key, by number or name. Null at the end of the input. */
 async function pickModel(context: Context): Promise<string | null> {
   const { terminal } = context.host;
-  const ids = dataOf(await (await context.client()).send('GET', '/models')).flatMap(({ id }) => textOrNull(id) ?? []);
+  const ids = dataOf(await context.send('GET', '/models')).flatMap(({ id }) => textOrNull(id) ?? []);
   if (ids.length === 0) throw new CommandFailure('Your key may call no model.');
   for (const [index, id] of ids.entries()) terminal.print(`  ${index + 1}. ${plain(id)}`);
   for (;;) {
@@ -48,7 +47,7 @@ async function pickModel(context: Context): Promise<string | null> {
   }
 }
 
-/** Sends the conversation, and prints the answer as it arrives. Ctrl-C ends the answer, not the chat. */
+/** Sends the conversation. Prints and returns the answer. Ctrl-C ends the answer, not the chat. */
 async function answerTo(context: Context, chat: Chat): Promise<string> {
   const { host } = context;
   const client = await context.client();
@@ -63,8 +62,7 @@ async function answerTo(context: Context, chat: Chat): Promise<string> {
     });
     for await (const text of streamedTexts(response)) {
       answer += text;
-      // Lines stay lines; other control characters could change the terminal.
-      host.terminal.write(text.split('\n').map(plain).join('\n'));
+      host.terminal.write(plainLines(text));
     }
   } catch (error) {
     if (!interruption.signal.aborted) throw error;
@@ -75,19 +73,22 @@ async function answerTo(context: Context, chat: Chat): Promise<string> {
   return answer;
 }
 
+/** Like `plain`, but keeps line breaks. */
+const plainLines = (text: string): string => text.split('\n').map(plain).join('\n');
+
 const isMessage = (value: unknown): value is Message =>
   isJsonObject(value) && typeof value['role'] === 'string' && typeof value['content'] === 'string';
 
-function loaded(path: string): Message[] {
+function readMessages(path: string): Message[] {
   const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
   const messages = isJsonObject(value) ? value['messages'] : value;
-  if (!Array.isArray(messages) || !messages.every(isMessage)) throw new Error('it has no messages');
+  if (!Array.isArray(messages) || !messages.every(isMessage)) throw new Error('the file has no list of messages');
   return messages.map(({ role, content }) => ({ role, content }));
 }
 
 const fileOf = (name: string): string => (name.endsWith('.json') ? name : `${name}.json`);
 
-/** Runs one `/` command. Returns false where the chat ends. */
+/** Runs one `/` command. Returns whether the chat goes on. */
 async function runCommand(context: Context, chat: Chat, line: string): Promise<boolean> {
   const { terminal } = context.host;
   const [, name = '', argument = ''] = /^(\/\S*)\s*(.*)$/.exec(line) ?? [];
@@ -96,8 +97,9 @@ async function runCommand(context: Context, chat: Chat, line: string): Promise<b
   else if (name === '/clear') {
     chat.messages = chat.messages.filter(({ role }) => role === 'system');
     terminal.print('Conversation cleared.');
-  } else if (name === '/history') for (const { role, content } of chat.messages) terminal.print(`${role}: ${content}`);
-  else if (name === '/model') {
+  } else if (name === '/history') {
+    for (const { role, content } of chat.messages) terminal.print(plainLines(`${role}: ${content}`));
+  } else if (name === '/model') {
     chat.model = argument || ((await pickModel(context)) ?? chat.model);
     terminal.print(`Model: ${plain(chat.model)}`);
   } else if ((name === '/save' || name === '/load') && argument === '') terminal.print(`Usage: ${name} <name>`);
@@ -105,13 +107,13 @@ async function runCommand(context: Context, chat: Chat, line: string): Promise<b
     replaceText(fileOf(argument), `${jsonText({ model: chat.model, messages: chat.messages })}\n`);
     terminal.print(`Saved to ${fileOf(argument)}`);
   } else if (name === '/load') {
-    chat.messages = loaded(fileOf(argument));
+    chat.messages = readMessages(fileOf(argument));
     terminal.print(`Loaded ${chat.messages.length} messages from ${fileOf(argument)}`);
   } else terminal.print(`Unknown command ${name}. Type /help for the list.`);
   return true;
 }
 
-/** One turn. Returns false where the chat ends. A failed turn is left out of the conversation. */
+/** Handles a command or a message. Returns whether the chat goes on. A failed message is left out of the chat. */
 async function turn(context: Context, chat: Chat, line: string): Promise<boolean> {
   const before = chat.messages;
   try {
@@ -138,9 +140,9 @@ async function runChat(context: Context, values: Values): Promise<void> {
     messages: system === null ? [] : [{ role: 'system', content: system }],
     settings: { temperature, ...(maxTokens === null ? {} : { max_tokens: maxTokens }) },
   };
-  if (terminal.interactive) terminal.print(`Chat with ${plain(model)}. Type /help for commands, /quit to leave.`);
+  if (terminal.isInteractive) terminal.print(`Chat with ${plain(model)}. Type /help for commands, /quit to leave.`);
   for (;;) {
-    const line = await terminal.ask(terminal.interactive ? 'You: ' : '');
+    const line = await terminal.ask(terminal.isInteractive ? 'You: ' : '');
     if (line === null) return;
     if (line.trim() !== '' && !(await turn(context, chat, line.trim()))) return;
   }

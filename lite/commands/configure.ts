@@ -27,35 +27,38 @@ const NEEDS_KEY =
   'Your `lite login` credential expires within a day, so it is not written into agent settings.';
 
 const needsTerminal = (verb: Verb): string =>
-  `\`lite ${verb}\` asks questions, so it needs a terminal. Non-interactively, run ` +
+  `\`lite ${verb}\` isAsking questions, so it needs a terminal. Non-interactively, run ` +
   TARGETS.map((target) => `\`lite ${verb} ${target} --api-key <key> --model <model>\``).join(' or ');
 
-/** Values of options; null where they are absent. */
+/** Options of the command line; null where they are absent. */
 interface Given {
   readonly baseUrl: string | null;
   readonly key: string | null;
   readonly model: string | null;
-  /** Whether no model shall be pinned. */
-  readonly unpin: boolean;
+  /** Whether `--default-model` is set: the agent chooses its model. */
+  readonly isUnpinned: boolean;
 }
 
+/** Checks the address of a server. Removes a trailing `/v1`. Throws UsageFailure. */
 const gatewayOf = (text: string, name: string): string => checkedBaseUrl(text, name).replace(/\/v1$/, '');
 
 function givenOf(values: Values): Given {
   const url = values.text('gateway-url') ?? values.text('base-url');
-  const [model, unpin] = [values.text('model'), values.flag('default-model')];
-  if (model !== null && unpin) throw new UsageFailure('--model and --default-model cannot be used together');
-  return { baseUrl: url === null ? null : gatewayOf(url, '--gateway-url'), key: values.text('api-key'), model, unpin };
+  const [model, isUnpinned] = [values.text('model'), values.flag('default-model')];
+  if (model !== null && isUnpinned) throw new UsageFailure('--model and --default-model cannot be used together');
+  const baseUrl = url === null ? null : gatewayOf(url, '--gateway-url');
+  return { baseUrl, key: values.text('api-key'), model, isUnpinned };
 }
 
-const isGiven = ({ baseUrl, key, model, unpin }: Given): boolean =>
-  baseUrl !== null || key !== null || model !== null || unpin;
+const hasOptions = ({ baseUrl, key, model, isUnpinned }: Given): boolean =>
+  baseUrl !== null || key !== null || model !== null || isUnpinned;
 
 const idsOf = (models: readonly JsonObject[]): readonly string[] => models.flatMap(({ id }) => textOrNull(id) ?? []);
 
+/** Most models that a message lists. */
 const MOST_SHOWN = 20;
 
-/** Checks the setup against the server. Throws CommandFailure. */
+/** Checks that the server accepts the key and has the model. Throws CommandFailure. */
 async function check(setup: SavedSetup): Promise<void> {
   const models = await verifyKey(setup.baseUrl, setup.key, 'Pass a valid --api-key.');
   if (models === null) throw new CommandFailure(`${setup.baseUrl}/v1/models could not be read with this key.`);
@@ -67,19 +70,19 @@ async function check(setup: SavedSetup): Promise<void> {
   );
 }
 
-/** Asks for a line. Throws CommandFailure at the end of the input. */
+/** Waits for the answer to a question. Throws CommandFailure at the end of the input. */
 async function answerTo(question: Promise<string | null>): Promise<string> {
   const text = await question;
   if (text === null) throw new CommandFailure('Setup cancelled; no settings were changed.');
   return text.trim();
 }
 
-/** Asks for a setup. Empty answers keep what is in brackets. */
-async function asked({ host, baseUrl, explicitKey }: Context, saved: SavedSetup | null): Promise<SavedSetup> {
+/** Asks for a setup. An empty answer selects the value in brackets. */
+async function askForSetup({ host, baseUrl, explicitKey }: Context, saved: SavedSetup | null): Promise<SavedSetup> {
   const { terminal } = host;
   const before = saved?.baseUrl ?? baseUrl;
   const url = gatewayOf((await answerTo(terminal.ask(`Gateway URL [${before}]: `))) || before, 'Gateway URL');
-  // A saved key belongs to the saved address only.
+  // A saved key is never sent to another address.
   const keptKey = (saved?.baseUrl === url ? saved.key : null) ?? explicitKey;
   const hint = keptKey === null ? '' : ' [keep the current key]';
   const key = checkedKey((await answerTo(terminal.askSecret(`Virtual key${hint}: `))) || keptKey);
@@ -91,9 +94,9 @@ async function asked({ host, baseUrl, explicitKey }: Context, saved: SavedSetup 
   return { baseUrl: url, key, model: model === 'none' ? null : model };
 }
 
-/** Completes the options with the saved setup. Throws CommandFailure where they are not enough. */
-function completed({ baseUrl, explicitKey }: Context, given: Given, saved: SavedSetup | null): SavedSetup {
-  // A saved key belongs to the saved address only.
+/** The options, completed by the saved setup. Throws CommandFailure without a key for the address. */
+function setupFromOptions({ baseUrl, explicitKey }: Context, given: Given, saved: SavedSetup | null): SavedSetup {
+  // A saved key is never sent to another address.
   if (given.key === null && saved !== null && given.baseUrl !== null && given.baseUrl !== saved.baseUrl)
     throw new CommandFailure('Another gateway needs its own key: pass --api-key with --gateway-url.');
   const key = checkedKey(given.key ?? saved?.key ?? explicitKey);
@@ -101,11 +104,11 @@ function completed({ baseUrl, explicitKey }: Context, given: Given, saved: Saved
   return {
     baseUrl: given.baseUrl ?? saved?.baseUrl ?? baseUrl,
     key,
-    model: given.unpin ? null : (given.model ?? saved?.model ?? null),
+    model: given.isUnpinned ? null : (given.model ?? saved?.model ?? null),
   };
 }
 
-/** Checks, applies and saves a setup. Throws CommandFailure, and changes nothing then. */
+/** Checks, applies and saves a setup. Throws CommandFailure before any change. */
 async function apply({ host }: Context, target: Target, setup: SavedSetup): Promise<void> {
   await check(setup);
   const { model } = setup;
@@ -126,27 +129,27 @@ async function configureOne(context: Context, target: Target, values: Values, ve
   if (target === 'claude') refuseWhileOwned(host, settingsFileOf(host, target));
   else requireSafeCodex(host);
   const saved = readSetup(host, target);
-  const asks = !isGiven(given) && (verb === 'reconfigure' || (saved === null && explicitKey === null));
-  if (asks && !host.terminal.interactive)
+  const isAsking = !hasOptions(given) && (verb === 'reconfigure' || (saved === null && explicitKey === null));
+  if (isAsking && !host.terminal.isInteractive)
     throw new CommandFailure(verb === 'configure' ? NEEDS_KEY : needsTerminal(verb));
-  await apply(context, target, asks ? await asked(context, saved) : completed(context, given, saved));
+  await apply(context, target, isAsking ? await askForSetup(context, saved) : setupFromOptions(context, given, saved));
 }
 
-/** Applies the saved setups. Without one, asks for an agent and its setup. */
+/** `configure` applies all saved setups. Without one, and for `reconfigure`, asks for an agent and its setup. */
 async function configureAll(context: Context, values: Values, verb: Verb): Promise<void> {
   const { terminal } = context.host;
-  if (isGiven(givenOf(values)))
+  if (hasOptions(givenOf(values)))
     throw new UsageFailure('Name the agent: `lite configure claude` or `lite configure codex`');
   const saved = TARGETS.filter((target) => readSetup(context.host, target) !== null);
   if (verb === 'configure' && saved.length > 0) {
     for (const target of saved) await configureOne(context, target, values, verb);
     return;
   }
-  if (!terminal.interactive) throw new CommandFailure(needsTerminal(verb));
+  if (!terminal.isInteractive) throw new CommandFailure(needsTerminal(verb));
   const name = (await answerTo(terminal.ask(`Agent, ${TARGETS.join(' or ')} [claude]: `))) || 'claude';
   const target = TARGETS.find((known) => known === name);
   if (target === undefined) throw new CommandFailure(`There is no agent '${plain(name)}'.`);
-  await apply(context, target, await asked(context, readSetup(context.host, target)));
+  await apply(context, target, await askForSetup(context, readSetup(context.host, target)));
 }
 
 function unconfigure({ host }: Context, targets: readonly Target[], values: Values): void {
@@ -161,9 +164,9 @@ function unconfigure({ host }: Context, targets: readonly Target[], values: Valu
 }
 
 const OPTIONS: Options = {
-  'api-key': { type: 'string', help: 'Long-lived virtual key, or reuse the saved key' },
-  'gateway-url': { type: 'string', help: 'Address of the server, or reuse the saved one' },
-  'base-url': { type: 'string', help: 'The same as --gateway-url' },
+  'api-key': { type: 'string', help: 'Long-lived virtual key  [default: the saved key]' },
+  'gateway-url': { type: 'string', help: 'Address of the server  [default: the saved address]' },
+  'base-url': { type: 'string', help: 'Alias of --gateway-url' },
   model: { type: 'string', help: 'Model with which the agent starts' },
 };
 const CLAUDE_OPTIONS: Options = {
@@ -172,8 +175,8 @@ const CLAUDE_OPTIONS: Options = {
 };
 const FORGET: Options = { forget: { type: 'boolean', help: 'Also delete the saved setup and its key' } };
 
-/** Commands of a verb: one for all agents, and one for each. */
-const forms = (verb: Verb, summary: string): readonly Command[] => [
+/** Commands of a verb: one for all agents, and one for each agent. */
+const commandsOf = (verb: Verb, summary: string): readonly Command[] => [
   { names: [verb], summary, options: OPTIONS, run: (context, values) => configureAll(context, values, verb) },
   ...TARGETS.map((target): Command => {
     const options = target === 'claude' ? CLAUDE_OPTIONS : OPTIONS;
@@ -187,8 +190,8 @@ const forms = (verb: Verb, summary: string): readonly Command[] => [
 ];
 
 export const configureCommands: readonly Command[] = [
-  ...forms('configure', 'Route Claude Code or Codex through the server for good, with a saved setup'),
-  ...forms('reconfigure', 'Change a saved setup, and apply it'),
+  ...commandsOf('configure', 'Route Claude Code or Codex through the server for good, with a saved setup'),
+  ...commandsOf('reconfigure', 'Change a saved setup, and apply it'),
   {
     names: ['unconfigure'],
     summary: 'Undo `lite configure`',

@@ -1,20 +1,16 @@
 import { type Command, FORMAT } from '../command.ts';
 import type { Context } from '../context.ts';
 import { UsageFailure } from '../failure.ts';
-import type { Request } from '../server/client.ts';
 import { cell, jsonText, table } from '../terminal/table.ts';
 import { jsonObjectOf } from '../../src/domain/json-object.ts';
 import { itemsOf, type Values } from '../values.ts';
-import { given } from './keys.ts';
-
-async function print(context: Context, method: string, path: string, request: Request = {}): Promise<void> {
-  context.host.terminal.print(jsonText(await (await context.client()).send(method, path, request)));
-}
+import { withoutNulls } from './keys.ts';
+import { printAnswer } from './print-answer.ts';
 
 const nameOf = (values: Values): string => encodeURIComponent(values.operand(0));
 
 async function listCredentials(context: Context, values: Values): Promise<void> {
-  const answer = await (await context.client()).send('GET', '/credentials');
+  const answer = await context.send('GET', '/credentials');
   const { terminal } = context.host;
   if (values.text('format') === 'json') return terminal.print(jsonText(answer));
   const rows = itemsOf(jsonObjectOf(answer)['credentials']).map((item) => {
@@ -27,20 +23,20 @@ async function listCredentials(context: Context, values: Values): Promise<void> 
 }
 
 function createCredential(context: Context, values: Values): Promise<void> {
-  const json = given({
+  const json = withoutNulls({
     credential_name: values.operand(0),
     credential_info: values.json('info'),
     credential_values: values.json('values'),
     display_name: values.text('display-name'),
   });
-  return print(context, 'POST', '/credentials', { json });
+  return printAnswer(context, 'POST', '/credentials', { json });
 }
 
 function updateCredential(context: Context, values: Values): Promise<void> {
   const name = values.text('display-name');
   if ((name === null) === !values.flag('clear-display-name'))
     throw new UsageFailure('Pass exactly one of --display-name or --clear-display-name');
-  return print(context, 'PATCH', `/credentials/${nameOf(values)}`, {
+  return printAnswer(context, 'PATCH', `/credentials/${nameOf(values)}`, {
     json: { display_name: name, credential_info: {} },
   });
 }
@@ -51,7 +47,7 @@ export const credentialCommands: readonly Command[] = [
     names: ['credentials', 'get'],
     summary: 'Get a credential by name',
     operands: ['credential-name'],
-    run: (context, values) => print(context, 'GET', `/credentials/by_name/${nameOf(values)}`),
+    run: (context, values) => printAnswer(context, 'GET', `/credentials/by_name/${nameOf(values)}`),
   },
   {
     names: ['credentials', 'create'],
@@ -78,6 +74,6 @@ export const credentialCommands: readonly Command[] = [
     names: ['credentials', 'delete'],
     summary: 'Delete a credential by name',
     operands: ['credential-name'],
-    run: (context, values) => print(context, 'DELETE', `/credentials/${nameOf(values)}`),
+    run: (context, values) => printAnswer(context, 'DELETE', `/credentials/${nameOf(values)}`),
   },
 ];

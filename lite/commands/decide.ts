@@ -6,14 +6,17 @@ import { cell, jsonText, table } from '../terminal/table.ts';
 import { type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
 import { itemsOf, numberOrNull, parseJson, type Values } from '../values.ts';
 
+/** File descriptor of stdin. */
+const STDIN = 0;
 /** Deadline of a decision, in ms. */
 const DECISION_MS = 600_000;
+/** Digits of a probability after the point. */
 const DIGITS = 3;
 
+/** Text of a file; of stdin for `-`. Throws UsageFailure. */
 function textOfFile(path: string): string {
   try {
-    // Descriptor 0 is stdin.
-    return readFileSync(path === '-' ? 0 : path, 'utf8');
+    return readFileSync(path === '-' ? STDIN : path, 'utf8');
   } catch (error) {
     throw new UsageFailure(`'${path}' cannot be read: ${textOf(error)}`);
   }
@@ -68,12 +71,12 @@ function rowOf(answer: JsonObject): readonly string[] {
 
 async function decide(context: Context, values: Values): Promise<void> {
   const { terminal } = context.host;
-  const [model, given] = [values.operand(0), values.operands[1] ?? '-'];
-  const questions = questionsOf(values);
-  if (given === '-' && values.text('questions') === '-')
+  const [model, text] = [values.operand(0), values.operands[1] ?? '-'];
+  if (text === '-' && values.text('questions') === '-')
     throw new UsageFailure('Only one of the input and --questions can be read from stdin.');
-  const json = { model, input: given === '-' ? textOfFile('-') : given, questions };
-  const answer = await (await context.client()).send('POST', '/v1/decisions', { json, deadlineMs: DECISION_MS });
+  const questions = questionsOf(values);
+  const json = { model, input: text === '-' ? textOfFile('-') : text, questions };
+  const answer = await context.send('POST', '/v1/decisions', { json, deadlineMs: DECISION_MS });
   if (values.flag('json')) return terminal.print(jsonText(answer));
   const rows = itemsOf(jsonObjectOf(answer)['answers']).map((item) => rowOf(jsonObjectOf(item)));
   terminal.print(table('Decisions', ['Question', 'Type', 'Answer', 'Probability'], rows));

@@ -1,13 +1,14 @@
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { UsageFailure } from '../failure.ts';
-import { jsonText } from '../terminal/table.ts';
+import type { Request } from '../server/client.ts';
 import { parseJson, type Values } from '../values.ts';
+import { printAnswer } from './print-answer.ts';
 
 /** Deadline of a request, in ms. A model may answer slowly. */
 const REQUEST_MS = 600_000;
 
-/** Headers of the form `name:value`. Throws UsageFailure, without the value, which may be a secret. */
+/** Parses headers of the form `name:value`. Throws UsageFailure without the value, which may be a secret. */
 function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     lines.map((line) => {
@@ -22,21 +23,26 @@ function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
   );
 }
 
-async function request(context: Context, values: Values): Promise<void> {
-  const [method, path] = [values.operand(0).toUpperCase(), values.operand(1)];
-  if (!/^[A-Z]+$/.test(method) || ['CONNECT', 'TRACE', 'TRACK'].includes(method))
-    throw new UsageFailure(`Invalid value for 'METHOD': '${values.operand(0)}'`);
-  // The key belongs to this server only.
-  if (/^[a-z][a-z\d+.-]*:\/\//i.test(path))
-    throw new UsageFailure("Invalid value for 'URI': it is a path of the server. Select the server with --base-url.");
+/** Body of `--json` or `--data`. Throws UsageFailure. */
+function bodyOf(method: string, values: Values): Pick<Request, 'json' | 'text'> {
   const [json, data] = [values.text('json'), values.text('data')];
   if (['GET', 'HEAD'].includes(method) && (json !== null || data !== null))
     throw new UsageFailure(`A ${method} request has no body: pass neither --data nor --json`);
   if (json !== null && data !== null) throw new UsageFailure('Pass only one of --data and --json');
-  const body = json === null ? (data === null ? {} : { text: data }) : { json: parseJson(json) };
+  if (json !== null) return { json: parseJson(json) };
+  return data === null ? {} : { text: data };
+}
+
+async function sendRequest(context: Context, values: Values): Promise<void> {
+  const [method, path] = [values.operand(0).toUpperCase(), values.operand(1)];
+  if (!/^[A-Z]+$/.test(method) || ['CONNECT', 'TRACE', 'TRACK'].includes(method))
+    throw new UsageFailure(`Invalid value for 'METHOD': '${values.operand(0)}'`);
+  // The request has the key of this server, which no other server may get.
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(path))
+    throw new UsageFailure("Invalid value for 'URI': it is a path of the server. Select the server with --base-url.");
+  const body = bodyOf(method, values);
   const headers = headersOf(values.texts('header'));
-  const answer = await (await context.client()).send(method, path, { ...body, headers, deadlineMs: REQUEST_MS });
-  context.host.terminal.print(jsonText(answer));
+  await printAnswer(context, method, path, { ...body, headers, deadlineMs: REQUEST_MS });
 }
 
 export const httpCommands: readonly Command[] = [
@@ -45,10 +51,10 @@ export const httpCommands: readonly Command[] = [
     summary: 'Send a request to a path of the server, with your key',
     operands: ['method', 'uri'],
     options: {
-      data: { type: 'string', short: 'd', help: 'Body as it is' },
-      json: { type: 'string', short: 'j', help: 'Body as JSON' },
+      data: { type: 'string', short: 'd', help: 'Body, sent unchanged' },
+      json: { type: 'string', short: 'j', help: 'Body, checked to be JSON' },
       header: { type: 'string', short: 'H', multiple: true, help: 'Header as name:value, may be repeated' },
     },
-    run: request,
+    run: sendRequest,
   },
 ];

@@ -9,24 +9,24 @@ import { isJsonObject, type JsonObject, jsonObjectOf } from '../../src/domain/js
 import { itemsOf, numberOrNull, textOrNull, type Values } from '../values.ts';
 import { timeText } from './models.ts';
 
-/** JsonObject of a key that its copy gets. The copy has another secret. */
+/** Members that a copied key takes over. */
 const COPIED = ['models', 'aliases', 'spend', 'key_alias', 'team_id', 'user_id', 'budget_id', 'config'] as const;
 const PAGE_SIZE = 100;
-/** Maximum pages that are read, against a server that lists without end. */
+/** Most pages that are read. A faulty server could list without end. */
 const MOST_PAGES = 10_000;
 
-/** JsonObject of a key that are not empty. */
-function copyOf(key: JsonObject): JsonObject {
+/** Members of a copy of a key. Empty ones are left out. */
+function membersOfCopy(key: JsonObject): JsonObject {
   const isEmpty = (value: unknown): boolean =>
     !value || (isJsonObject(value) && Object.keys(value).length === 0) || (Array.isArray(value) && value.length === 0);
   return Object.fromEntries(COPIED.flatMap((name) => (isEmpty(key[name]) ? [] : [[name, key[name]]])));
 }
 
-/** A time of the option `--created-since`, UTC. Throws UsageFailure. */
+/** Parses the option `--created-since`, UTC. Throws UsageFailure. */
 export function sinceOf(text: string): Date {
   const [, day, time = '00:00'] = /^(\d{4}-\d{2}-\d{2})(?:_(\d{2}:\d{2}))?$/.exec(text) ?? [];
   const date = new Date(`${day}T${time}:00Z`);
-  // A day that does not exist becomes another one.
+  // `Date` replaces a day that does not exist, such as February 30, by another day.
   if (day === undefined || Number.isNaN(date.getTime()) || !date.toISOString().startsWith(day))
     throw new UsageFailure(`Invalid value for '--created-since': '${text}' is not YYYY-MM-DD or YYYY-MM-DD_HH:MM.`);
   return date;
@@ -72,7 +72,7 @@ function printPlan({ host: { terminal } }: Context, keys: readonly JsonObject[])
   terminal.print(table('Keys that would be imported', ['Key Alias', 'User ID', 'Created'], rows));
 }
 
-/** Creates the copies and prints their secrets, which no later request can read. Returns the number of failures. */
+/** Creates the copies. Prints their secrets, because no later request can read them. Returns the number of failures. */
 async function copyKeys(context: Context, keys: readonly JsonObject[]): Promise<number> {
   const { terminal } = context.host;
   const client = await context.client();
@@ -80,7 +80,7 @@ async function copyKeys(context: Context, keys: readonly JsonObject[]): Promise<
   for (const key of keys) {
     const name = plain(textOrNull(key['key_alias']) ?? 'N/A');
     try {
-      const created = jsonObjectOf(await client.send('POST', '/key/generate', { json: copyOf(key) }));
+      const created = jsonObjectOf(await client.send('POST', '/key/generate', { json: membersOfCopy(key) }));
       terminal.print(`Imported key: ${name} = ${textOrNull(created['key']) ?? ''}`);
     } catch (error) {
       failed += 1;

@@ -3,15 +3,14 @@ import type { Context } from '../context.ts';
 import { cell, jsonText, table } from '../terminal/table.ts';
 import { type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
 import { itemsOf, numberOrNull, type Values } from '../values.ts';
+import { printAnswer } from './print-answer.ts';
 
-/** JsonObject without a value are left out of a request. */
-export const given = (members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+/** Members of a request, without those that are null. */
+export const withoutNulls = (members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 
 async function listKeys(context: Context, values: Values): Promise<void> {
-  const answer = await (
-    await context.client()
-  ).send('GET', '/key/list', {
+  const answer = await context.send('GET', '/key/list', {
     query: {
       page: values.integer('page'),
       size: values.integer('size'),
@@ -30,7 +29,7 @@ async function listKeys(context: Context, values: Values): Promise<void> {
   const keys = itemsOf(page['keys']);
   terminal.print(`Showing ${keys.length} keys out of ${numberOrNull(page['total_count']) ?? keys.length}`);
   const rows = keys.map((item) => {
-    // Without full objects the server lists hashes only.
+    // With `--no-return-full-object`, an item is the hash of a key.
     const key: JsonObject = typeof item === 'string' ? { token: item } : jsonObjectOf(item);
     const { token, key_alias, user_id, team_id, spend } = key;
     return [token, key_alias, user_id, team_id, spend].map(cell);
@@ -39,7 +38,7 @@ async function listKeys(context: Context, values: Values): Promise<void> {
 }
 
 async function generateKey(context: Context, values: Values): Promise<void> {
-  const json = given({
+  const json = withoutNulls({
     models: values.list('models'),
     aliases: values.json('aliases'),
     spend: values.number('spend'),
@@ -50,12 +49,12 @@ async function generateKey(context: Context, values: Values): Promise<void> {
     budget_id: values.text('budget-id'),
     config: values.json('config'),
   });
-  context.host.terminal.print(jsonText(await (await context.client()).send('POST', '/key/generate', { json })));
+  await printAnswer(context, 'POST', '/key/generate', { json });
 }
 
 async function deleteKeys(context: Context, values: Values): Promise<void> {
   const json = { keys: values.list('keys'), key_aliases: values.list('key-aliases') };
-  context.host.terminal.print(jsonText(await (await context.client()).send('POST', '/key/delete', { json })));
+  await printAnswer(context, 'POST', '/key/delete', { json });
 }
 
 export const keyCommands: readonly Command[] = [

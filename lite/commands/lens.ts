@@ -5,10 +5,9 @@ import { type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
 import { itemsOf, numberOrNull, type Values } from '../values.ts';
 import { usdText } from './traces.ts';
 
-/** The latest run of a lens. */
 const latestRun = (lens: JsonObject): JsonObject => jsonObjectOf(itemsOf(lens['jobs'])[0]);
 
-const openFindings = (lens: JsonObject): readonly JsonObject[] => itemsOf(lens['findings']).map(jsonObjectOf);
+const findingsOf = (lens: JsonObject): readonly JsonObject[] => itemsOf(lens['findings']).map(jsonObjectOf);
 
 const rowOf = (lens: JsonObject): readonly string[] => {
   const settings = jsonObjectOf(lens['settings']);
@@ -19,7 +18,7 @@ const rowOf = (lens: JsonObject): readonly string[] => {
     cell(settings['model']),
     settings['enabled'] === true ? `every ${cell(settings['interval_minutes'])} min` : 'off',
     cell(run['status'] ?? ''),
-    String(openFindings(lens).length),
+    String(findingsOf(lens).length),
     usdText(lens['spent']),
   ];
 };
@@ -28,7 +27,7 @@ const HEAD = ['ID', 'Name', 'Model', 'Repeats', 'Latest Run', 'Findings', 'Spent
 
 async function listLenses(context: Context, values: Values): Promise<void> {
   const { terminal } = context.host;
-  const answer = await (await context.client()).send('GET', '/lens');
+  const answer = await context.send('GET', '/lens');
   if (values.flag('json')) return terminal.print(jsonText(answer));
   const lenses = itemsOf(jsonObjectOf(answer)['lenses']).map(jsonObjectOf);
   terminal.print(lenses.length === 0 ? 'No lenses found.' : table('Lenses', HEAD, lenses.map(rowOf)));
@@ -38,15 +37,15 @@ const pathOf = (values: Values): string => `/lens/${encodeURIComponent(values.op
 
 async function showLens(context: Context, values: Values): Promise<void> {
   const { terminal } = context.host;
-  const answer = await (await context.client()).send('GET', pathOf(values));
+  const answer = await context.send('GET', pathOf(values));
   if (values.flag('json')) return terminal.print(jsonText(answer));
   const lens = jsonObjectOf(answer);
   terminal.print(table('Lens', HEAD, [rowOf(lens)]));
   const { error, coverage } = latestRun(lens);
   if (typeof error === 'string' && error !== '') terminal.print(`Error of the latest run: ${cell(error)}`);
   const eligible = numberOrNull(jsonObjectOf(coverage)['eligible']);
-  if (eligible !== null) terminal.print(`Runs of agents in the latest run: ${eligible}`);
-  const rows = openFindings(lens).map((finding) =>
+  if (eligible !== null) terminal.print(`Agent executions for the latest run: ${eligible}`);
+  const rows = findingsOf(lens).map((finding) =>
     [finding['id'], finding['priority'], finding['status'], finding['title']].map((value) => cell(value ?? '')),
   );
   if (rows.length > 0) terminal.print(table('Findings', ['ID', 'Priority', 'Status', 'Title'], rows));
@@ -54,7 +53,7 @@ async function showLens(context: Context, values: Values): Promise<void> {
 
 async function runLens(context: Context, values: Values): Promise<void> {
   const { terminal } = context.host;
-  const answer = await (await context.client()).send('POST', `${pathOf(values)}/runs`, { json: {} });
+  const answer = await context.send('POST', `${pathOf(values)}/runs`, { json: {} });
   if (values.flag('json')) return terminal.print(jsonText(answer));
   const lens = jsonObjectOf(answer);
   const run = lens['jobs'] === undefined ? lens : latestRun(lens);

@@ -18,7 +18,7 @@ import { signInByPkce } from '../login/pkce-flow.ts';
 import { freshKey, postForm } from '../login/renewal.ts';
 import { plain } from '../terminal/table.ts';
 
-const LINE = '='.repeat(60);
+const SEPARATOR = '='.repeat(60);
 const UNAVAILABLE = 503;
 
 /** Revokes the refresh token of a login. Throws HttpFailure and CommandFailure. */
@@ -28,8 +28,8 @@ async function revoke({ renewal }: StoredLogin): Promise<void> {
   await postForm(renewal.revocationEndpoint, { token, token_type_hint: 'refresh_token', client_id: clientId });
 }
 
-/** Signs in. Null: the person did not finish, which the terminal shows. */
-async function signedIn(context: Context, isPkce: boolean, signal: AbortSignal): Promise<StoredLogin | null> {
+/** Signs in. Null, after a message on the terminal, when the person did not finish. */
+async function signIn(context: Context, isPkce: boolean, signal: AbortSignal): Promise<StoredLogin | null> {
   const { host, baseUrl } = context;
   const shared = { baseUrl, userEmail: null, userRole: 'cli' };
   if (isPkce) {
@@ -43,14 +43,14 @@ async function signedIn(context: Context, isPkce: boolean, signal: AbortSignal):
 }
 
 /**
- * Signs in and stores the login. A failure is a message on the terminal. Returns the key; null where the person did not
- * sign in.
+ * Signs in and stores the login. Prints a failure instead of throwing it. Returns the key; null where the person did
+ * not sign in.
  */
 export async function logIn(context: Context, isPkce = false): Promise<string | null> {
   const { host } = context;
   const interruption = host.interruption();
   try {
-    const login = await signedIn(context, isPkce, interruption.signal);
+    const login = await signIn(context, isPkce, interruption.signal);
     if (login === null) return null;
     await store(host, login);
     return login.key;
@@ -78,8 +78,8 @@ async function store(host: Host, login: StoredLogin): Promise<void> {
   }
   terminal.print(storageNotice(host));
   terminal.print('You can now use the CLI without specifying --api-key');
-  terminal.print(`\n${LINE}`);
-  // The former refresh token is of no more use. It expires when it cannot be revoked now.
+  terminal.print(`\n${SEPARATOR}`);
+  // A failed revocation is ignored: the former refresh token is no longer used, and it expires.
   if (former !== null) await revoke(former).catch(() => {});
 }
 

@@ -25,7 +25,7 @@ function entryOf(value: unknown): Entry | null {
   return { name, upstream, groups, parameters, info };
 }
 
-/** Entries of a file. Throws UsageFailure for a file that cannot be read, and CommandFailure for one without models. */
+/** Reads entries; null for an invalid one. Throws UsageFailure for no readable file, CommandFailure for no list. */
 async function readEntries(path: string): Promise<readonly (Entry | null)[]> {
   let text: string;
   try {
@@ -34,18 +34,18 @@ async function readEntries(path: string): Promise<readonly (Entry | null)[]> {
     throw new UsageFailure(`Invalid value for 'YAML_FILE': Path '${path}' cannot be read: ${textOf(error)}`);
   }
   const { parse } = await import('yaml');
-  const document = parsed(path, text, parse);
+  const document = parseYaml(path, text, parse);
   const list = isJsonObject(document) ? document['model_list'] : undefined;
   if (list === undefined) throw new CommandFailure("YAML file must contain a 'model_list' key with a list of models.");
   if (!Array.isArray(list)) throw new CommandFailure("'model_list' must be a list of model definitions.");
   return list.map(entryOf);
 }
 
-function parsed(path: string, text: string, parse: (text: string) => unknown): unknown {
+function parseYaml(path: string, text: string, parse: (text: string) => unknown): unknown {
   try {
     return parse(text);
   } catch (error) {
-    // The message of the parser repeats lines of the file, which may have keys: only its first line is shown.
+    // Later lines of the parser's message repeat lines of the file, which may have keys.
     throw new CommandFailure(`${path} is no YAML: ${textOf(error).split('\n')[0]}`);
   }
 }
@@ -83,7 +83,7 @@ async function importModels(context: Context, values: Values): Promise<void> {
   if (imported.length < selected.length) throw new Ended(1);
 }
 
-/** Adds the models one after another. A refused one is reported on stderr. Returns those that were added. */
+/** Adds the models one after another. Reports failures on stderr. Returns the added models. */
 async function sendEntries(context: Context, entries: readonly Entry[]): Promise<readonly Entry[]> {
   const client = await context.client();
   const added: Entry[] = [];

@@ -4,25 +4,26 @@ import { CommandFailure, UsageFailure } from '../failure.ts';
 import { cell, jsonText, table } from '../terminal/table.ts';
 import { type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
 import { itemsOf, numberOrNull, textOrNull, type Values } from '../values.ts';
+import { printAnswer } from './print-answer.ts';
 
-/** The `data` of an answer. */
+/** The objects in `data` of an answer. */
 export const dataOf = (answer: unknown): readonly JsonObject[] =>
   itemsOf(jsonObjectOf(answer)['data']).map(jsonObjectOf);
 
-/** A time as `YYYY-MM-DD hh:mm`, UTC; blank for no time. */
+/** Unix seconds or an ISO time as `YYYY-MM-DD hh:mm`, UTC. Other texts are returned unchanged; other values are ''. */
 export function timeText(value: unknown): string {
   const seconds = numberOrNull(value);
   const date = new Date(seconds === null ? (textOrNull(value) ?? '') : seconds * 1_000);
   return Number.isNaN(date.getTime()) ? (textOrNull(value) ?? '') : date.toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** Price of a thousand tokens. */
+/** Price of a thousand tokens in USD, from the price of a token. */
 function priceText(value: unknown): string {
   const price = typeof value === 'string' && value !== '' ? Number(value) : numberOrNull(value);
   return price === null || Number.isNaN(price) ? cell(value ?? '') : `$${(price * 1_000).toFixed(4)}`;
 }
 
-/** Columns of `models info`: their title, and their value in a row. */
+/** Columns of `models info`: the title, and a function from a row to its cell. */
 const INFO_COLUMNS: Readonly<Record<string, readonly [string, (row: JsonObject) => string]>> = {
   public_model: ['Public Model', (row) => cell(row['model_name'])],
   upstream_model: ['Upstream Model', (row) => cell(jsonObjectOf(row['litellm_params'])['model'] ?? '')],
@@ -38,7 +39,7 @@ const INFO_COLUMNS: Readonly<Record<string, readonly [string, (row: JsonObject) 
 };
 
 async function modelRows(context: Context): Promise<readonly JsonObject[]> {
-  return dataOf(await (await context.client()).send('GET', '/v1/model/info'));
+  return dataOf(await context.send('GET', '/v1/model/info'));
 }
 
 const PARAMETERS: Options = {
@@ -46,18 +47,17 @@ const PARAMETERS: Options = {
   info: { type: 'string', short: 'i', multiple: true, help: 'Member of model_info as key=value, may be repeated' },
 };
 
-/** Parameters and information of `add` and `update`. */
+/** Body of `models add` and `models update`. */
 const modelBody = (values: Values): JsonObject => ({
   litellm_params: values.pairs('param'),
   ...(values.has('info') ? { model_info: values.pairs('info') } : {}),
 });
 
-async function post(context: Context, path: string, json: unknown): Promise<void> {
-  context.host.terminal.print(jsonText(await (await context.client()).send('POST', path, { json })));
-}
+const post = (context: Context, path: string, json: unknown): Promise<void> =>
+  printAnswer(context, 'POST', path, { json });
 
 async function listModels(context: Context, values: Values): Promise<void> {
-  const models = dataOf(await (await context.client()).send('GET', '/models'));
+  const models = dataOf(await context.send('GET', '/models'));
   const rows = models.map((model) => [
     cell(model['id']),
     cell(model['object'] ?? 'model'),
@@ -102,7 +102,7 @@ async function getModel(context: Context, values: Values): Promise<void> {
 }
 
 async function listGroups(context: Context, values: Values): Promise<void> {
-  const groups = dataOf(await (await context.client()).send('GET', '/model_group/info'));
+  const groups = dataOf(await context.send('GET', '/model_group/info'));
   const rows = groups.map((group) => [
     cell(group['model_group']),
     cell(group['mode']),

@@ -7,10 +7,10 @@ import type { Host } from '../host.ts';
 import { jsonObjectOf } from '../../src/domain/json-object.ts';
 import { textOrNull } from '../values.ts';
 
-/** Oldest Node that runs the server. */
+/** Oldest major version of Node that runs the server. */
 const SERVER_NODE = 26;
 
-/** Node for the server: that of the project, else the one that runs this command. Throws CommandFailure. */
+/** Path of the Node of the project, else of this process. Throws CommandFailure for a Node below `SERVER_NODE`. */
 function serverNode({ root }: Host): string {
   const own = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
   if (existsSync(own)) return own;
@@ -18,7 +18,7 @@ function serverNode({ root }: Host): string {
   throw new CommandFailure(`The server needs Node ${SERVER_NODE}, which \`npm ci\` installs into ${root}.`);
 }
 
-/** Flags of Node that `npm start` sets. */
+/** Flags of Node in the script `start` of package.json. */
 function startFlags({ root }: Host): readonly string[] {
   const scripts = jsonObjectOf(jsonObjectOf(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))['scripts']);
   return (textOrNull(scripts['start']) ?? '').split(' ').filter((word) => word.startsWith('--'));
@@ -28,9 +28,10 @@ export const startCommands: readonly Command[] = [
   {
     names: ['start'],
     summary: 'Start the server, with the options of `npm start`',
-    forwards: true,
+    forwardsArguments: true,
     run: ({ host }, values) =>
       runProgram(serverNode(host), [...startFlags(host), join(host.root, 'scripts', 'start.mjs'), ...values.operands], {
+        // The value that `npm start` sets.
         MALLOC_ARENA_MAX: '2',
         ...host.environment,
       }),

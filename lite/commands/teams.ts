@@ -7,9 +7,10 @@ import { cell, plain, table } from '../terminal/table.ts';
 import { type JsonObject, jsonObjectOf } from '../../src/domain/json-object.ts';
 import { itemsOf, textOrNull, type Values } from '../values.ts';
 
+/** Most model names in a cell. */
 const MOST_NAMES = 3;
 
-/** The first models of a team, and the number of the others. */
+/** The first models of a team, then the number of the remaining ones. */
 function modelsText(team: JsonObject): string {
   const models = itemsOf(team['models']).map(String);
   if (models.length === 0) return 'All models';
@@ -17,7 +18,7 @@ function modelsText(team: JsonObject): string {
   return plain(models.slice(0, MOST_NAMES).join(', ') + rest);
 }
 
-/** Role of the user of the stored login in a team. */
+/** Role in a team of the user who signed in. `Member` also without a login. */
 function roleIn({ host }: Context, team: JsonObject): string {
   const userId = readLogin(host)?.userId ?? null;
   const members = itemsOf(team['members_with_roles']).map(jsonObjectOf);
@@ -25,9 +26,9 @@ function roleIn({ host }: Context, team: JsonObject): string {
   return textOrNull(own?.['role']) === 'admin' ? 'Admin' : 'Member';
 }
 
-function printTeams(context: Context, teams: readonly JsonObject[], none: string): void {
+function printTeams(context: Context, teams: readonly JsonObject[], emptyText: string): void {
   const { terminal } = context.host;
-  if (teams.length === 0) return terminal.print(none);
+  if (teams.length === 0) return terminal.print(emptyText);
   const rows = teams.map((team, index) => [
     String(index + 1),
     cell(team['team_alias'] ?? 'N/A'),
@@ -40,7 +41,7 @@ function printTeams(context: Context, teams: readonly JsonObject[], none: string
 }
 
 const teamsAt = async (context: Context, path: string): Promise<readonly JsonObject[]> =>
-  itemsOf(await (await context.client()).send('GET', path)).map(jsonObjectOf);
+  itemsOf(await context.send('GET', path)).map(jsonObjectOf);
 
 const teamOf = (team: JsonObject): Team => ({
   id: textOrNull(team['team_id']) ?? '',
@@ -60,8 +61,7 @@ async function assignKey(context: Context, values: Values): Promise<void> {
     teamId = chosen.id;
   }
   terminal.print(`\nAssigning your key to team: ${plain(teamId)}`);
-  const client = await context.client();
-  await client.send('POST', '/key/update', { json: { key, team_id: teamId } });
+  await context.send('POST', '/key/update', { json: { key, team_id: teamId } });
   terminal.print(`Successfully assigned key to team: ${plain(teamId)}`);
   const models = itemsOf(teams.find((team) => team['team_id'] === teamId)?.['models']).map(String);
   terminal.print(

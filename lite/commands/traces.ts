@@ -6,7 +6,7 @@ import { itemsOf, numberOrNull, textOrNull, type Values } from '../values.ts';
 import { timeText } from './models.ts';
 
 const MS_PER_SECOND = 1_000;
-/** Digits of a spend, which may be a small part of a cent. */
+/** Digits of a spend after the point: a call may cost a small part of a cent. */
 const SPEND_DIGITS = 6;
 
 const durationText = (ms: unknown): string => {
@@ -19,6 +19,9 @@ export const usdText = (value: unknown): string => {
   const usd = numberOrNull(value);
   return usd === null ? '' : `$${usd.toFixed(SPEND_DIGITS)}`;
 };
+
+/** Deeper spans are indented like this depth, so that a row fits the terminal. */
+const MOST_INDENTS = 20;
 
 const HEAD = ['Trace ID', 'Name', 'Start', 'Duration', 'Status', 'Calls', 'Tokens', 'Spend'];
 
@@ -39,7 +42,7 @@ function rowOf(trace: JsonObject): readonly string[] {
 async function listTraces(context: Context, values: Values): Promise<void> {
   const { terminal } = context.host;
   const query = { cursor: values.text('cursor') };
-  const answer = await (await context.client()).send('GET', '/v1/traces', { query });
+  const answer = await context.send('GET', '/v1/traces', { query });
   if (values.flag('json')) return terminal.print(jsonText(answer));
   const page = jsonObjectOf(answer);
   const traces = itemsOf(page['data']).map(jsonObjectOf);
@@ -49,7 +52,7 @@ async function listTraces(context: Context, values: Values): Promise<void> {
   if (next !== null) terminal.print(`More: lite traces --cursor ${plain(next)}`);
 }
 
-/** Spans of a trace in the order of their parents, with their depth. */
+/** Spans of a trace with their depth. Each span stands directly before its children. */
 export function spanTree(spans: readonly JsonObject[]): readonly (readonly [number, JsonObject])[] {
   const ids = new Set(spans.map(({ span_id }) => span_id));
   const children = new Map<unknown, JsonObject[]>();
@@ -59,7 +62,7 @@ export function spanTree(spans: readonly JsonObject[]): readonly (readonly [numb
   }
   const rows: (readonly [number, JsonObject])[] = [];
   const seen = new Set<JsonObject>();
-  // A stack, because a trace may be deeper than the call stack.
+  // A list of open spans instead of recursion, because a trace may be deeper than the call stack.
   const open: (readonly [number, JsonObject])[] = (children.get(null) ?? []).toReversed().map((span) => [0, span]);
   for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
     const [depth, span] = entry;
@@ -68,7 +71,7 @@ export function spanTree(spans: readonly JsonObject[]): readonly (readonly [numb
     rows.push(entry);
     for (const child of (children.get(span['span_id']) ?? []).toReversed()) open.push([depth + 1, child]);
   }
-  // Spans in a cycle of parents have no first span.
+  // Spans in a cycle of parents have no root, so they are not found above.
   return [...rows, ...spans.filter((span) => !seen.has(span)).map((span) => [0, span] as const)];
 }
 
@@ -76,12 +79,12 @@ async function showTrace(context: Context, values: Values): Promise<void> {
   const { terminal } = context.host;
   const path = `/v1/traces/${encodeURIComponent(values.operand(0))}`;
   const query = { trace_ref: values.text('ref') };
-  const answer = await (await context.client()).send('GET', path, { query });
+  const answer = await context.send('GET', path, { query });
   if (values.flag('json')) return terminal.print(jsonText(answer));
   const trace = jsonObjectOf(answer);
   terminal.print(table('Trace', HEAD, [rowOf(jsonObjectOf(trace['summary']))]));
   const rows = spanTree(itemsOf(trace['spans']).map(jsonObjectOf)).map(([depth, span]) => [
-    '  '.repeat(Math.min(depth, 20)) + cell(span['name']),
+    '  '.repeat(Math.min(depth, MOST_INDENTS)) + cell(span['name']),
     cell(span['type']),
     cell(span['model'] ?? ''),
     durationText(span['duration_ms']),
@@ -93,7 +96,7 @@ async function showTrace(context: Context, values: Values): Promise<void> {
 }
 
 const LIST = {
-  options: { cursor: { type: 'string', help: 'Start of the page, from the page before' }, ...JSON_OUTPUT },
+  options: { cursor: { type: 'string', help: 'Cursor of the page, printed below the page before' }, ...JSON_OUTPUT },
   failures: 'line',
   run: listTraces,
 } as const;
@@ -105,7 +108,7 @@ export const traceCommands: readonly Command[] = [
     names: ['traces', 'show'],
     summary: 'Show a trace with its spans',
     operands: ['trace-id'],
-    options: { ref: { type: 'string', help: 'trace_ref, where several traces have the id' }, ...JSON_OUTPUT },
+    options: { ref: { type: 'string', help: 'trace_ref, if several traces have the ID' }, ...JSON_OUTPUT },
     failures: 'line',
     run: showTrace,
   },

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { claudeSettingsFile, readSettings, routed, writeSettings } from '../agents/claude-settings.ts';
+import { claudeSettingsFile, readSettings, settingsForServer, writeSettings } from '../agents/claude-settings.ts';
 import { restoreBackup, takeBackup } from '../agents/settings-backup.ts';
 import { verifyKey } from '../agents/verify-key.ts';
 import type { Command } from '../command.ts';
@@ -10,14 +10,14 @@ import type { Host } from '../host.ts';
 import { freshKey } from '../login/renewal.ts';
 import { logIn } from './login.ts';
 
-/** The stored login for a server, where its key is valid or can be renewed. */
+/** The stored login for the server; null unless its key is valid or can be renewed. */
 function usableLogin({ host, baseUrl }: Context): StoredLogin | null {
   const login = readLogin(host);
   if (login === null || login.baseUrl !== baseUrl || login.key === null) return null;
   return login.renewal !== null || !isExpired(host, login) ? login : null;
 }
 
-/** Key for the settings: the explicit one, else that of a fresh login. A person signs in where there is none. */
+/** Key for the settings: the explicit key, else the key of the login. Without a valid login, a person signs in. */
 async function freshLoginKey(context: Context): Promise<string> {
   const { host, explicitKey } = context;
   const login = usableLogin(context);
@@ -25,7 +25,7 @@ async function freshLoginKey(context: Context): Promise<string> {
   if (stored !== null) return explicitKey ?? stored;
   const isPkce = (readLogin(host)?.renewal ?? null) !== null;
   const command = isPkce ? 'lite login --pkce' : 'lite login';
-  if (!host.terminal.interactive)
+  if (!host.terminal.isInteractive)
     throw new CommandFailure(`No fresh LiteLLM login found for this proxy. Run \`${command}\` first.`);
   host.terminal.print('No fresh LiteLLM login found for this proxy; starting login...');
   const issued = await logIn(context, isPkce);
@@ -52,7 +52,7 @@ async function up(context: Context): Promise<void> {
   try {
     takeBackup(host, 'up', settings);
     try {
-      writeSettings(path, routed(settings.content, { baseUrl, key, model: null }));
+      writeSettings(path, settingsForServer(settings.content, { baseUrl, key, model: null }));
       terminal.print(`litellm: routing Claude Code through proxy at ${baseUrl}`);
       terminal.print('Press Ctrl-C to stop and restore your original settings.');
       if (!interruption.signal.aborted) await untilAborted(interruption.signal);
@@ -64,7 +64,7 @@ async function up(context: Context): Promise<void> {
   }
 }
 
-/** An hour, in ms. A timer keeps the process alive: a listener for signals does not. */
+/** Period of a timer that does nothing, in ms. Signal listeners alone do not keep the process alive. */
 const KEEP_ALIVE_MS = 3_600_000;
 
 async function untilAborted(signal: AbortSignal): Promise<void> {

@@ -1,14 +1,14 @@
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
-import { cell, jsonText, plain, table } from '../terminal/table.ts';
+import { cell, plain, table } from '../terminal/table.ts';
 import { jsonObjectOf } from '../../src/domain/json-object.ts';
 import { itemsOf, type Values } from '../values.ts';
-import { given } from './keys.ts';
+import { withoutNulls } from './keys.ts';
+import { printAnswer } from './print-answer.ts';
 
 async function listUsers(context: Context): Promise<void> {
-  const users = itemsOf(jsonObjectOf(await (await context.client()).send('GET', '/user/list'))['users']).map(
-    jsonObjectOf,
-  );
+  const answer = jsonObjectOf(await context.send('GET', '/user/list'));
+  const users = itemsOf(answer['users']).map(jsonObjectOf);
   const { terminal } = context.host;
   if (users.length === 0) return terminal.print('No users found.');
   const rows = users.map(({ user_id, user_email, user_role, teams }) => [
@@ -20,23 +20,23 @@ async function listUsers(context: Context): Promise<void> {
 
 async function getUser(context: Context, values: Values): Promise<void> {
   const query = { user_id: values.text('id') };
-  context.host.terminal.print(jsonText(await (await context.client()).send('GET', '/user/info', { query })));
+  await printAnswer(context, 'GET', '/user/info', { query });
 }
 
 async function createUser(context: Context, values: Values): Promise<void> {
-  const json = given({
+  const json = withoutNulls({
     user_email: values.text('email'),
     user_role: values.text('role'),
     user_alias: values.text('alias'),
     teams: values.has('team') ? values.texts('team') : null,
     max_budget: values.number('max-budget'),
   });
-  context.host.terminal.print(jsonText(await (await context.client()).send('POST', '/user/new', { json })));
+  await printAnswer(context, 'POST', '/user/new', { json });
 }
 
 async function deleteUsers(context: Context, values: Values): Promise<void> {
   const json = { user_ids: values.operands };
-  context.host.terminal.print(jsonText(await (await context.client()).send('POST', '/user/delete', { json })));
+  await printAnswer(context, 'POST', '/user/delete', { json });
 }
 
 export const userCommands: readonly Command[] = [

@@ -11,11 +11,10 @@ import { textOrNull } from '../values.ts';
 /** Deadline of the request for the version, in ms. */
 const VERSION_MS = 10_000;
 
-/** Version of the project. */
 const ownVersion = ({ host }: Context): string =>
   textOrNull(jsonObjectOf(JSON.parse(readFileSync(join(host.root, 'package.json'), 'utf8')))['version']) ?? 'unknown';
 
-/** Version of the server. The details of the readiness, which have it, need a key. */
+/** Version of the server; null where it is unknown. Some servers show it only to callers with a key. */
 async function serverVersion(context: Context): Promise<string | null> {
   const options = { deadlineMs: VERSION_MS };
   const found = jsonObjectOf(await createClient(context.baseUrl, null).send('GET', '/health/readiness', options));
@@ -26,7 +25,7 @@ async function serverVersion(context: Context): Promise<string | null> {
   return textOrNull(jsonObjectOf(details)['litellm_version']);
 }
 
-/** Prints both versions. A server that cannot be reached is no failure. */
+/** Prints the versions of the command and the server. An unreachable server is no failure. */
 export async function printVersion(context: Context): Promise<void> {
   const { terminal } = context.host;
   terminal.print(`LiteLLM Proxy CLI Version: ${ownVersion(context)}`);

@@ -5,24 +5,24 @@ import { checkedBaseUrl } from '../server/base-url.ts';
 import { isJsonObject } from '../../src/domain/json-object.ts';
 import { makePrivateFolder, readText, replaceText } from './private-files.ts';
 
-/** Folder of the files of the command. */
+/** Folder of all files that `lite` writes for itself. */
 export const liteFolder = ({ home }: Pick<Host, 'home'>): string => join(home, '.litellm');
 
 export const configFile = (host: Pick<Host, 'home'>): string => join(liteFolder(host), 'config.json');
 
-const KEYS = ['base_url', 'hidden_commands'] as const;
+const CONFIG_KEYS = ['base_url', 'hidden_commands'] as const;
 
-/** Settings of the user: texts by name. */
+/** Settings by name. */
 type Config = Readonly<Record<string, string>>;
 
-/** Reads the settings. A damaged file is reported on stderr, and ignored. */
+/** Reads the settings. A damaged file is ignored, with a warning on stderr. */
 export function readConfig(host: Host): Config {
   const path = configFile(host);
   try {
     const text = readText(path);
     if (text === null) return {};
     const value: unknown = JSON.parse(text);
-    if (!isJsonObject(value)) throw new Error('it is no JSON object');
+    if (!isJsonObject(value)) throw new Error('the file is no JSON object');
     return Object.fromEntries(
       Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
     );
@@ -34,8 +34,8 @@ export function readConfig(host: Host): Config {
 
 /** Checks the name of a setting. Throws UsageFailure. */
 export function checkedConfigKey(key: string): string {
-  if (!KEYS.some((known) => known === key))
-    throw new UsageFailure(`Unknown config key '${key}'. Allowed keys: ${KEYS.join(', ')}`);
+  if (!CONFIG_KEYS.some((known) => known === key))
+    throw new UsageFailure(`Unknown config key '${key}'. Allowed keys: ${CONFIG_KEYS.join(', ')}`);
   return key;
 }
 

@@ -7,7 +7,7 @@ import { makePrivateFolder, readText, removeFile, replaceText } from './private-
 
 const loginFile = (host: Pick<Host, 'home'>): string => join(liteFolder(host), 'token.json');
 
-/** Parts of a login by PKCE, with which its key is renewed and revoked. */
+/** Data of a PKCE login for the renewal and the revocation of its key. */
 export interface Renewal {
   readonly refreshToken: string;
   readonly clientId: string;
@@ -16,19 +16,18 @@ export interface Renewal {
   readonly resource: string;
 }
 
-/** A stored login. */
 export interface StoredLogin {
-  /** Server that issued the key. The key is sent to no other. */
+  /** Server that issued the key. The key is sent to no other server. */
   readonly baseUrl: string;
-  /** Null where another program keeps it in the keychain of the system. */
+  /** Null where the key is in the keychain of the system, which this command cannot read. */
   readonly key: string | null;
   readonly userId: string | null;
   readonly userEmail: string | null;
   readonly userRole: string | null;
   readonly teamId: string | null;
-  /** When the login was stored, Unix s. */
+  /** Time of the sign-in or the last renewal, Unix s. */
   readonly timestamp: number;
-  /** When the key expires, Unix s. Null for a login by the browser flow. */
+  /** End of the key, Unix s. Null for a login by the browser flow: see `loginHours`. */
   readonly expiresAt: number | null;
   readonly renewal: Renewal | null;
 }
@@ -47,14 +46,14 @@ function renewalOf(members: JsonObject): Renewal | null {
   };
 }
 
-/** The stored login; null for none. A damaged file is reported on stderr, and ignored. */
+/** The stored login; null for none. A damaged file is ignored, with a warning on stderr. */
 export function readLogin(host: Host): StoredLogin | null {
   const path = loginFile(host);
   try {
     const text = readText(path);
     if (text === null) return null;
     const members: unknown = JSON.parse(text);
-    if (!isJsonObject(members)) throw new Error('it is no JSON object');
+    if (!isJsonObject(members)) throw new Error('the file is no JSON object');
     const baseUrl = textOrNull(members['base_url']);
     if (baseUrl === null) return null;
     return {
@@ -69,14 +68,14 @@ export function readLogin(host: Host): StoredLogin | null {
       renewal: renewalOf(members),
     };
   } catch (error) {
-    // The message of the JSON parser would repeat a part of the file.
+    // The message of the JSON parser would repeat a part of the file, which may be a key.
     const reason = error instanceof SyntaxError ? 'it is no JSON' : (error as Error).message;
     host.terminal.note(`Warning: ignoring ${path}: ${reason}`);
     return null;
   }
 }
 
-/** Replaces the stored login in one step: a failed write leaves the former login. */
+/** Replaces the stored login in one step. A failed write keeps the former login. */
 export function writeLogin(host: Host, login: StoredLogin): void {
   const { renewal } = login;
   const members = {
@@ -122,7 +121,7 @@ export function isExpired(host: Host, { expiresAt, timestamp }: StoredLogin): bo
   return expiresAt === null ? now - timestamp > loginHours(host) * 3_600 : now >= expiresAt;
 }
 
-/** Where a login was stored, as a sentence for the user. */
+/** Message after a login that says where the login is stored. */
 export function storageNotice(host: Host): string {
   const place = `Credential stored in ${loginFile(host)} (owner-only).`;
   return variable(host, 'LITELLM_CLI_DISABLE_KEYRING') === null

@@ -18,13 +18,13 @@ import { dirname } from 'node:path';
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
-/** Creates a folder that only its owner may open. An existing folder gets the mode, too. */
+/** Creates a folder that only its owner may open. Also sets the mode of an existing folder. */
 export function makePrivateFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   if ((statSync(path).mode & 0o777) !== 0o700) chmodSync(path, 0o700);
 }
 
-/** The text of a file; null for none. */
+/** The text of a file; null where the file does not exist. */
 export function readText(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
@@ -45,14 +45,14 @@ function realPath(path: string): string {
 }
 
 /**
- * Replaces a file in one step: a reader gets the old text or the new one, also after a crash. The file gets `mode`,
- * which no other user may read. The folder must exist.
+ * Replaces a file in one step: a reader gets the old text or the new text, even after a crash. Only the owner may
+ * read the file. Its folder must exist.
  */
-export function replaceText(path: string, text: string, mode = 0o600): void {
+export function replaceText(path: string, text: string): void {
   const place = realPath(path);
   const temporary = `${place}.${randomBytes(6).toString('hex')}.tmp`;
   try {
-    writeNew(temporary, text, mode);
+    writeNew(temporary, text);
     renameSync(temporary, place);
   } catch (error) {
     rmSync(temporary, { force: true });
@@ -60,11 +60,11 @@ export function replaceText(path: string, text: string, mode = 0o600): void {
   }
 }
 
-/** Creates a file with its whole text in one step. Returns false where it exists. */
+/** Creates a file with its whole text in one step. Returns false where the file exists. */
 export function createText(path: string, text: string): boolean {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
-    writeNew(temporary, text, 0o600);
+    writeNew(temporary, text);
     linkSync(temporary, path);
     return true;
   } catch (error) {
@@ -75,8 +75,9 @@ export function createText(path: string, text: string): boolean {
   }
 }
 
-function writeNew(path: string, text: string, mode: number): void {
-  const file = openSync(path, 'wx', mode);
+/** Writes a file that does not exist yet, to the disk. Only the owner may read it. */
+function writeNew(path: string, text: string): void {
+  const file = openSync(path, 'wx', 0o600);
   try {
     writeFileSync(file, text);
     fsyncSync(file);
@@ -96,7 +97,7 @@ export function removeFile(path: string): boolean {
   }
 }
 
-/** Creates the folder of a file with the mode of the user's other folders. */
+/** Creates the folder of a file, with the default mode. */
 export function makeFolderOf(path: string): void {
   mkdirSync(dirname(path), { recursive: true });
 }

@@ -13,19 +13,18 @@ const LOGIN_DEADLINE_MS = 300_000;
 const POLL_REQUEST_MS = 10_000;
 const TOO_MANY_REQUESTS = 429;
 
-/** Result of the flow. */
 interface SignedIn {
   readonly key: string;
   readonly userId: string | null;
   readonly teamId: string | null;
 }
 
-/** A login that the server has started. */
+/** Answer of `/sso/cli/start`. */
 interface Started {
   readonly id: string;
   readonly secret: string;
   readonly code: string;
-  /** Address of the sign-in, from the server where it names one. */
+  /** Address of the sign-in page. */
   readonly url: string;
 }
 
@@ -36,7 +35,7 @@ async function start(client: Client): Promise<Started> {
     throw new CommandFailure('the server answered without login_id, poll_secret or user_code');
   const query = new URLSearchParams({ source: 'litellm-cli', key: id });
   const named = textOrNull(answer['verification_uri_complete']);
-  // Other schemes could start any program of the system.
+  // An address with another scheme could start a program of the system.
   const url =
     (named !== null && /^https?:\/\/\S+$/.test(named) ? named : null) ??
     `${client.baseUrl}/sso/key/generate?${query.toString()}`;
@@ -54,7 +53,7 @@ const teamsOf = (answer: JsonObject): readonly Team[] => {
 
 /**
  * Polls until the person has signed in. Null when the deadline has passed. Throws HttpFailure when the server refuses
- * the login. Failures of the server and of the network are tried again.
+ * the login. Polls again after status 429 or 5xx and after a failed connection.
  */
 async function poll(
   context: Context,
@@ -93,7 +92,7 @@ async function pollOnce(
   return jsonObjectOf(answer);
 }
 
-/** Signs in by a browser. Null: the person did not finish, which the terminal shows. Throws what `poll` throws. */
+/** Signs in by a browser. Null, after a message on the terminal, when the person did not finish. Throws like `poll`. */
 export async function signInByBrowser(context: Context, signal: AbortSignal): Promise<SignedIn | null> {
   const { terminal } = context.host;
   const client = createClient(context.baseUrl, null);

@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { type Host, variable } from '../host.ts';
 
-/** The program that opens an address, and its arguments. */
+/** The program that opens an address, and its arguments. `BROWSER` replaces the program of the system. */
 function opener(host: Host, url: string): readonly [string, readonly string[]] {
-  const own = variable(host, 'BROWSER');
-  if (own !== null) return [own, [url]];
+  const chosen = variable(host, 'BROWSER');
+  if (chosen !== null) return [chosen, [url]];
   if (process.platform === 'darwin') return ['open', [url]];
-  // `start` of the shell would read `&` of the address.
+  // The shell command `start` would interpret an `&` in the address.
   if (process.platform === 'win32') return ['rundll32', ['url.dll,FileProtocolHandler', url]];
   return ['xdg-open', [url]];
 }
 
-/** Opens an address in the browser of the system. A failure is ignored: the address is also printed. */
+/** Opens an address in a browser, unless `BROWSER` is `none`. Ignores failures, because callers print the address. */
 export function openBrowser(host: Host, url: string): void {
   const [program, words] = opener(host, url);
   if (program === 'none') return;
@@ -20,6 +20,6 @@ export function openBrowser(host: Host, url: string): void {
     child.on('error', () => {});
     child.unref();
   } catch {
-    // The person opens the printed address.
+    // Ignored, like an `error` event.
   }
 }

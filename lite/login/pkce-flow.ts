@@ -23,13 +23,12 @@ interface Endpoints {
   readonly resource: string;
 }
 
-/** Result of the flow. */
 interface PkceLogin {
   readonly tokens: IssuedTokens;
   readonly renewal: Renewal;
 }
 
-/** An endpoint of the same server: codes and tokens are sent to no other. Throws CommandFailure. */
+/** Reads an endpoint. Throws CommandFailure for an address of another server, which must get no codes and tokens. */
 function endpoint(baseUrl: string, document: JsonObject, name: string): string {
   const text = textOrNull(document[name]);
   if (text === null) throw new CommandFailure(`the server names no ${name}`);
@@ -78,9 +77,9 @@ function answerPage(response: ServerResponse, status: number, text: string): voi
   response.end(`${text}\n`);
 }
 
-const [OK, BAD, UNKNOWN] = [200, 400, 404];
+const [OK, BAD_REQUEST, NOT_FOUND] = [200, 400, 404];
 
-/** Address on this machine that receives the code of the sign-in. */
+/** HTTP server on this machine that receives the code of the sign-in from the browser. */
 interface Callback {
   readonly redirectUri: string;
   readonly code: Promise<string>;
@@ -89,22 +88,22 @@ interface Callback {
 
 async function listen(state: string): Promise<Callback> {
   const server = createServer();
-  /** A set compares by hash, so that the time of a comparison says nothing about the state. */
+  // A set compares hashes, so the response time does not tell how many characters of a guess are right.
   const states = new Set([state]);
   const code = new Promise<string>((resolve, reject) => {
     server.on('request', ({ url = '', method }, response) => {
-      // Any page in the browser can send requests here, also with an address that cannot be read.
+      // Any page in the browser can send requests here, also with an invalid URL.
       const target = URL.parse(url, 'http://127.0.0.1');
-      if (method !== 'GET' || target?.pathname !== CALLBACK_PATH) return answerPage(response, UNKNOWN, 'Not found.');
+      if (method !== 'GET' || target?.pathname !== CALLBACK_PATH) return answerPage(response, NOT_FOUND, 'Not found.');
       const query = target.searchParams;
       if (!states.has(query.get('state') ?? ''))
-        return answerPage(response, BAD, 'The sign-in is not of this command.');
+        return answerPage(response, BAD_REQUEST, 'This command did not start that sign-in.');
       const found = query.get('code');
       if (found) {
         answerPage(response, OK, 'Signed in. You may close this page.');
         return resolve(found);
       }
-      answerPage(response, BAD, 'Not signed in. The command line shows the reason.');
+      answerPage(response, BAD_REQUEST, 'Not signed in. The command line shows the reason.');
       reject(new CommandFailure(plain(query.get('error_description') ?? query.get('error') ?? 'no code was given')));
     });
   });
@@ -116,8 +115,8 @@ async function listen(state: string): Promise<Callback> {
   return { redirectUri: `http://127.0.0.1:${port}${CALLBACK_PATH}`, code, close: () => server.close() };
 }
 
-/** Resolves to the code, or rejects at the deadline and when the signal aborts. */
-function codeWithin(code: Promise<string>, signal: AbortSignal): Promise<string> {
+/** Resolves to the code. Rejects at the deadline, and when the signal aborts. */
+function codeBeforeDeadline(code: Promise<string>, signal: AbortSignal): Promise<string> {
   const ended = AbortSignal.any([signal, AbortSignal.timeout(CALLBACK_DEADLINE_MS)]);
   const aborted = new Promise<never>((_resolve, reject) => {
     ended.addEventListener('abort', () =>
@@ -133,7 +132,7 @@ export async function signInByPkce({ host, baseUrl }: Context, signal: AbortSign
   const state = randomBytes(24).toString('base64url');
   const verifier = randomBytes(48).toString('base64url');
   const callback = await listen(state);
-  // A rejection before the code is awaited must not end the process.
+  // Without a handler, a rejection before `codeBeforeDeadline` would end the process.
   callback.code.catch(() => {});
   try {
     const clientId = await register(endpoints.register, callback.redirectUri);
@@ -151,7 +150,7 @@ export async function signInByPkce({ host, baseUrl }: Context, signal: AbortSign
     host.terminal.print(`Opening browser to: ${url.href}`);
     host.terminal.print('Approve the sign-in in your browser. Waiting...');
     openBrowser(host, url.href);
-    const code = await codeWithin(callback.code, signal);
+    const code = await codeBeforeDeadline(callback.code, signal);
     const tokens = readTokens(
       await postForm(endpoints.token, {
         grant_type: 'authorization_code',

@@ -5,13 +5,14 @@ import { createClient } from '../server/client.ts';
 import { jsonObjectOf } from '../../src/domain/json-object.ts';
 import { numberOrNull, textOrNull } from '../values.ts';
 
-/** Time before the end of a key at which it is renewed, in s. */
+/** A key is renewed when it expires in less than this time, in s. */
 const RENEW_BEFORE_S = 360;
 
 /** Answer of a token endpoint. */
 export interface IssuedTokens {
   readonly key: string;
   readonly refreshToken: string;
+  /** Lifetime of the key, in s. */
   readonly expiresIn: number;
   readonly userId: string | null;
   readonly teamId: string | null;
@@ -28,13 +29,16 @@ export function readTokens(answer: unknown): IssuedTokens {
   return { key, refreshToken, expiresIn, userId, teamId };
 }
 
-/** Sends a form to an endpoint of the sign-in, without a key. */
+/** Sends a form without an API key. */
 export const postForm = (endpoint: string, form: Readonly<Record<string, string>>): Promise<unknown> => {
   const url = new URL(endpoint);
   return createClient(url.origin, null).send('POST', url.pathname + url.search, { form });
 };
 
-/** Key of a stored login. Renews a key that ends soon. Null for a login without a usable key. */
+/**
+ * Key of a stored login. Renews a key that expires soon. Null for an unreadable key, and for an expired key after a
+ * failed renewal.
+ */
 export async function freshKey(host: Host, login: StoredLogin): Promise<string | null> {
   const { renewal, expiresAt, key } = login;
   if (renewal === null || expiresAt === null) return key;
@@ -62,7 +66,7 @@ export async function freshKey(host: Host, login: StoredLogin): Promise<string |
   }
 }
 
-/** Key after a failed renewal: that of another process, or the current one while it is valid. */
+/** Key after a failed renewal: a newer key that another process stored, else the current key while it is valid. */
 function keyAfterFailure(host: Host, login: StoredLogin, error: unknown): string | null {
   const now = host.nowMs() / 1_000;
   const newer = readLogin(host);

@@ -2,12 +2,11 @@ import { UsageFailure } from '../failure.ts';
 
 export const DEFAULT_BASE_URL = 'http://localhost:4000';
 
-/** A base URL without its trailing slash. */
-const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
+const withoutTrailingSlashes = (url: string): string => url.replace(/\/+$/, '');
 
 /**
- * Checks the base URL of a server: a full http(s) address without user, query and fragment. Returns it without trailing
- * slash. Throws UsageFailure.
+ * Checks the base URL of a server: an absolute http(s) URL without user, query and fragment. Returns the URL without
+ * trailing slashes. Throws UsageFailure with `name` in its message.
  */
 export function checkedBaseUrl(text: string, name = 'base_url'): string {
   let url: URL;
@@ -21,5 +20,5 @@ export function checkedBaseUrl(text: string, name = 'base_url'): string {
   if (url.search !== '' || url.hash !== '' || /[?#]/.test(text))
     throw new UsageFailure(`${name} must not include a query string or fragment`);
   if (url.username !== '' || url.password !== '') throw new UsageFailure(`${name} must not include user info`);
-  return withoutSlash(text.trim());
+  return withoutTrailingSlashes(text.trim());
 }

@@ -2,14 +2,14 @@ import { CommandFailure, HttpFailure, textOf } from '../failure.ts';
 
 /** Deadline of a request to the server, in ms. */
 const REQUEST_MS = 60_000;
-/** Longest answer that is read, in bytes. */
+/** Default of the longest answer that is read, in bytes. */
 const ANSWER_LIMIT = 256 * 1024 * 1024;
 
 export interface Request {
   readonly query?: Readonly<Record<string, string | number | boolean | null | undefined>>;
   /** Body as JSON. */
   readonly json?: unknown;
-  /** Body as it is. */
+  /** Body as a JSON text, sent unchanged. */
   readonly text?: string;
   /** Body as a form. */
   readonly form?: Readonly<Record<string, string>>;
@@ -22,14 +22,14 @@ export interface Request {
 /** Requests to one server, with one key. */
 export interface Client {
   readonly baseUrl: string;
-  /** The answer of a request. Throws HttpFailure, and CommandFailure for a server that cannot be reached. */
+  /** Returns the answer: JSON, or text. Throws HttpFailure, and CommandFailure for a server that cannot be reached. */
   send(method: string, path: string, request?: Request): Promise<unknown>;
-  /** An answer that is read as it arrives. Throws like `send`. The deadline bounds the whole answer. */
+  /** Returns the answer before its body is read. Throws like `send`. The deadline includes the body. */
   open(method: string, path: string, request?: Request): Promise<Response>;
 }
 
-/** Path and query of a request. A null value leaves its parameter out. */
-function target(baseUrl: string, path: string, query: Request['query'] = {}): string {
+/** URL of a request. Parameters with a null value are left out. */
+function urlOf(baseUrl: string, path: string, query: Request['query'] = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     if (value !== null && value !== undefined) search.append(name, String(value));
@@ -45,11 +45,21 @@ function bodyOf({ json, text, form }: Request): { readonly body?: string; readon
   return text === undefined ? {} : { body: text, type: 'application/json' };
 }
 
-/** JSON of an answer; its text where it is no JSON. */
-async function valueOf(response: Response): Promise<unknown> {
-  const length = Number(response.headers.get('content-length') ?? 0);
-  if (length > ANSWER_LIMIT) throw new CommandFailure(`The answer of ${response.url} is too large.`);
-  const text = await response.text();
+/** Reads a body. Throws CommandFailure as soon as the body is longer than the limit, in bytes. */
+async function textWithin(response: Response, limit: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let [text, size] = ['', 0];
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > limit) throw new CommandFailure(`The answer of ${response.url} is too large.`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** The body of an answer as JSON; as text where the body is no JSON. */
+async function valueOf(response: Response, limit: number): Promise<unknown> {
+  const text = await textWithin(response, limit);
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -57,11 +67,14 @@ async function valueOf(response: Response): Promise<unknown> {
   }
 }
 
-export function createClient(baseUrl: string, key: string | null): Client {
+export function createClient(baseUrl: string, key: string | null, answerLimit = ANSWER_LIMIT): Client {
+  const readAnswer = (response: Response): Promise<unknown> =>
+    runRequestStep(baseUrl, () => valueOf(response, answerLimit));
+
   async function open(method: string, path: string, request: Request = {}): Promise<Response> {
     const { body, type } = bodyOf(request);
     const deadline = AbortSignal.timeout(request.deadlineMs ?? REQUEST_MS);
-    const response = await fetchFrom(baseUrl, target(baseUrl, path, request.query), {
+    const init: RequestInit = {
       method,
       headers: {
         accept: 'application/json',
@@ -71,32 +84,30 @@ export function createClient(baseUrl: string, key: string | null): Client {
       },
       ...(body === undefined ? {} : { body }),
       signal: request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]),
-      // A redirect to another address would carry the body, which may have secrets.
+      // A followed redirect would send the body, which may have secrets, to another address.
       redirect: 'manual',
-    });
+    };
+    const url = urlOf(baseUrl, path, request.query);
+    const response = await runRequestStep(baseUrl, () => fetch(url, init));
     if (response.status >= 300 && response.status < 400)
       throw new CommandFailure(
         `${baseUrl} redirects to ${response.headers.get('location') ?? 'another address'}. ` +
           'Use the final address as --base-url.',
       );
-    if (!response.ok) throw new HttpFailure(response.status, await reading(baseUrl, () => valueOf(response)));
+    if (!response.ok) throw new HttpFailure(response.status, await readAnswer(response));
     return response;
   }
   return {
     baseUrl,
     open,
     async send(method, path, request) {
-      const response = await open(method, path, request);
-      return reading(baseUrl, () => valueOf(response));
+      return readAnswer(await open(method, path, request));
     },
   };
 }
 
-const fetchFrom = (baseUrl: string, url: string, init: RequestInit): Promise<Response> =>
-  reading(baseUrl, () => fetch(url, init));
-
-/** Runs a step of a request. Throws CommandFailure where the server cannot be reached. */
-async function reading<Result>(baseUrl: string, step: () => Promise<Result>): Promise<Result> {
+/** Runs a step of a request. Throws CommandFailure for a failed connection and a passed deadline. */
+async function runRequestStep<Result>(baseUrl: string, step: () => Promise<Result>): Promise<Result> {
   try {
     return await step();
   } catch (error) {

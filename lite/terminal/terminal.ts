@@ -3,39 +3,38 @@ import { Writable } from 'node:stream';
 
 /** Standard input and output of a command. */
 export interface Terminal {
-  /** Whether a person reads stdout and types on stdin. */
-  readonly interactive: boolean;
+  /** Whether stdin and stdout are terminals. */
+  readonly isInteractive: boolean;
   /** Writes a line to stdout. */
   print(line: string): void;
-  /** Writes text to stdout as it is. */
+  /** Writes text to stdout, without a line break. */
   write(text: string): void;
   /** Writes a line to stderr. */
   note(line: string): void;
-  /** Asks for one line. Null at the end of the input, and after Ctrl-C. */
+  /** Asks for one line. Null at the end of the input and after Ctrl-C. */
   ask(question: string): Promise<string | null>;
-  /** Asks for one line that the terminal does not show. Null as for `ask`. */
+  /** Like `ask`, but the terminal does not show the line. */
   askSecret(question: string): Promise<string | null>;
 }
 
-/** Streams of a process. */
 interface Streams {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
   readonly stderr: NodeJS.WritableStream;
 }
 
-/** Lines of the input. Lines that arrive before they are asked for stay in a queue. */
+/** Reader of input lines. Lines that arrive before `next` stay in a queue. */
 class Lines {
   readonly #queue: string[] = [];
   readonly #interface: Interface;
   #waiting: ((line: string | null) => void) | null = null;
-  #ended = false;
-  muted = false;
+  #isEnded = false;
+  isMuted = false;
 
   constructor({ stdin, stdout }: Streams) {
     const output = new Writable({
       write: (chunk: Buffer, _encoding, done) => {
-        if (!this.muted) stdout.write(chunk);
+        if (!this.isMuted) stdout.write(chunk);
         done();
       },
     });
@@ -43,7 +42,7 @@ class Lines {
     this.#interface.on('line', (line) => this.#arrived(line));
     this.#interface.on('SIGINT', () => this.#arrived(null));
     this.#interface.on('close', () => {
-      this.#ended = true;
+      this.#isEnded = true;
       this.#arrived(null);
     });
   }
@@ -58,7 +57,7 @@ class Lines {
   async next(question: string): Promise<string | null> {
     const queued = this.#queue.shift();
     if (queued !== undefined) return queued;
-    if (this.#ended) return null;
+    if (this.#isEnded) return null;
     const arrived = new Promise<string | null>((resolve) => {
       this.#waiting = resolve;
     });
@@ -66,12 +65,12 @@ class Lines {
     this.#interface.resume();
     this.#interface.prompt();
     const line = await arrived;
-    // A paused input keeps no process alive.
-    if (!this.#ended) this.#interface.pause();
+    // A paused input does not keep the process alive.
+    if (!this.#isEnded) this.#interface.pause();
     return line;
   }
 
-  /** Ends the reading. A terminal leaves its raw mode, in which Ctrl-C is no signal. */
+  /** Stops reading. A terminal leaves raw mode, in which Ctrl-C sends no signal. */
   close(): void {
     this.#interface.close();
   }
@@ -84,7 +83,7 @@ export function createTerminal(streams: Streams): Terminal {
 
   async function ask(question: string): Promise<string | null> {
     const line = await opened().next(question);
-    // Only a pipe may have sent lines for later questions.
+    // The queue of a pipe may have lines for later questions, so it stays open.
     if (stdin.isTTY === true) {
       lines?.close();
       lines = null;
@@ -93,7 +92,7 @@ export function createTerminal(streams: Streams): Terminal {
   }
 
   return {
-    interactive: stdin.isTTY === true && stdout.isTTY === true,
+    isInteractive: stdin.isTTY === true && stdout.isTTY === true,
     print: (line) => void stdout.write(`${line}\n`),
     write: (text) => void stdout.write(text),
     note: (line) => void stderr.write(`${line}\n`),
@@ -101,11 +100,11 @@ export function createTerminal(streams: Streams): Terminal {
     async askSecret(question) {
       stdout.write(question);
       const open = opened();
-      open.muted = true;
+      open.isMuted = true;
       try {
         return await ask('');
       } finally {
-        open.muted = false;
+        open.isMuted = false;
         stdout.write('\n');
       }
     },

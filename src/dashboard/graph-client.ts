@@ -9,19 +9,21 @@ const CSRF_COOKIE = 'lensgate_csrf=';
 /** Deadline of a query or mutation, in ms. */
 const DEADLINE_MS = 30_000;
 
-/** A failed request: the message of the graph, or of the network. `signedOut` without an accepted credential. */
+/** A failed request, with the message of the graph or of the network. */
 export class GraphError extends Error {
-  readonly signedOut: boolean;
+  /** Whether the server has accepted no credential. */
+  readonly isSignedOut: boolean;
 
-  constructor(message: string, signedOut: boolean) {
+  constructor(message: string, isSignedOut: boolean) {
     super(message);
-    this.signedOut = signedOut;
+    this.isSignedOut = isSignedOut;
   }
 }
 
 const pastedKey = (): string => sessionStorage.getItem(KEY_ENTRY) ?? '';
 
-export function pasteKey(key: string): void {
+/** Stores a key for this tab. An empty text removes the stored key. */
+export function storePastedKey(key: string): void {
   if (key === '') sessionStorage.removeItem(KEY_ENTRY);
   else sessionStorage.setItem(KEY_ENTRY, key);
 }
@@ -47,7 +49,7 @@ interface GraphAnswer<Result> {
   readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
 }
 
-/** Runs a query or mutation. Throws a `GraphError`, also for an answer with errors beside its data. */
+/** Runs a query or mutation. Throws GraphError, also for an answer that has both errors and data. */
 export async function request<Result, Variables>(
   document: TypedDocumentString<Result, Variables>,
   variables: Variables,
@@ -65,24 +67,24 @@ export async function request<Result, Variables>(
   });
   const answer = (await response.json().catch(() => ({}))) as GraphAnswer<Result>;
   const [error] = answer.errors ?? [];
-  const signedOut = response.status === 401 || error?.extensions?.code === 'UNAUTHENTICATED';
-  if (error !== undefined) throw new GraphError(error.message, signedOut);
+  const isSignedOut = response.status === 401 || error?.extensions?.code === 'UNAUTHENTICATED';
+  if (error !== undefined) throw new GraphError(error.message, isSignedOut);
   if (answer.data === undefined || answer.data === null)
-    throw new GraphError(`The server answered with status ${response.status}.`, signedOut);
+    throw new GraphError(`The server answered with status ${response.status}.`, isSignedOut);
   return answer.data;
 }
 
-/** Attempts to open a lost connection again, with growing delays. */
+/** Maximum attempts to open a lost connection again. The delays between them grow. */
 const RETRY_ATTEMPTS = 20;
 
 interface Subscriber<Result> {
-  /** The connection is open, at first or again. Updates before this moment may be missing. */
+  /** Called when the connection opens, and opens again. Earlier updates may be missing. */
   readonly opened: () => void;
   readonly next: (result: Result) => void;
   readonly failed: (message: string) => void;
 }
 
-/** Starts a subscription. Lost connections are opened again. The returned function ends it. */
+/** Starts a subscription. Opens a lost connection again. Returns a function that ends the subscription. */
 export function subscribe<Result, Variables extends Record<string, unknown>>(
   document: TypedDocumentString<Result, Variables>,
   variables: Variables,
@@ -109,11 +111,11 @@ export function subscribe<Result, Variables extends Record<string, unknown>>(
   );
 }
 
-/** Ends the session of the browser and forgets the pasted key. */
+/** Removes the pasted key. Without a pasted key, ends the session of the browser. A failed request is ignored. */
 export async function signOut(): Promise<void> {
   const headers = credentialHeaders();
   const hadKey = pastedKey() !== '';
-  pasteKey('');
+  storePastedKey('');
   if (!hadKey)
     await fetch('/logout', { method: 'POST', headers, signal: AbortSignal.timeout(DEADLINE_MS) }).catch(() => {});
 }

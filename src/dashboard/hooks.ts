@@ -2,12 +2,12 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { TypedDocumentString } from './generated/graphql.ts';
 import { GraphError, request, subscribe } from './graph-client.ts';
 
-/** Name of the event for a credential that the server refuses. */
+/** Name of the event that reports a refused credential. */
 export const SIGNED_OUT = 'lensgate-signed-out';
 
-/** Message of a failure. Tells the page when the credential was refused. */
+/** Message of a failure. Dispatches `SIGNED_OUT` if the server refused the credential. */
 export function messageOf(error: unknown): string {
-  if (error instanceof GraphError && error.signedOut) dispatchEvent(new Event(SIGNED_OUT));
+  if (error instanceof GraphError && error.isSignedOut) dispatchEvent(new Event(SIGNED_OUT));
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -15,27 +15,27 @@ export interface Query<Result> {
   /** The last result; null before the first. */
   readonly data: Result | null;
   readonly error: string | null;
-  readonly loading: boolean;
+  readonly isLoading: boolean;
   readonly reload: () => void;
 }
 
-/** Runs a query when the variables change, and at `reload`. A newer run supersedes an older one. */
+/** Runs a query when the variables change, and at `reload`. Results of older runs are ignored. */
 export function useQuery<Result, Variables>(
   document: TypedDocumentString<Result, Variables>,
   variables: Variables,
 ): Query<Result> {
-  const [state, setState] = useState<Omit<Query<Result>, 'reload'>>({ data: null, error: null, loading: true });
+  const [state, setState] = useState<Omit<Query<Result>, 'reload'>>({ data: null, error: null, isLoading: true });
   const [runs, setRuns] = useState(0);
   const text = JSON.stringify(variables);
   useEffect(() => {
-    let current = true;
-    setState((before) => ({ ...before, loading: true }));
+    let isCurrent = true;
+    setState((before) => ({ ...before, isLoading: true }));
     request(document, JSON.parse(text) as Variables).then(
-      (data) => current && setState({ data, error: null, loading: false }),
-      (error: unknown) => current && setState((before) => ({ ...before, error: messageOf(error), loading: false })),
+      (data) => isCurrent && setState({ data, error: null, isLoading: false }),
+      (error: unknown) => isCurrent && setState((before) => ({ ...before, error: messageOf(error), isLoading: false })),
     );
     return () => {
-      current = false;
+      isCurrent = false;
     };
   }, [document, text, runs]);
   return { ...state, reload: useCallback(() => setRuns((before) => before + 1), []) };
@@ -50,8 +50,8 @@ export interface Page<Node> {
 export interface Pages<Node> {
   readonly nodes: readonly Node[];
   readonly error: string | null;
-  readonly loading: boolean;
-  /** Loads the next page; null on the last one. */
+  readonly isLoading: boolean;
+  /** Loads the next page; null on the last page. */
   readonly more: (() => void) | null;
   readonly reload: () => void;
 }
@@ -65,61 +65,62 @@ export function usePages<Result, Variables extends { after?: string | null | und
   const [nodes, setNodes] = useState<readonly Node[]>([]);
   const [next, setNext] = useState<string | null>(null);
   const [error, setError] = useState<string | null>(null);
-  const [loading, setLoading] = useState(true);
+  const [isLoading, setIsLoading] = useState(true);
   const [runs, setRuns] = useState(0);
-  const run = useRef(0);
+  const latestRun = useRef(0);
   const text = JSON.stringify(variables);
 
   const load = useCallback(
     async (after: string | null) => {
-      run.current += 1;
-      const own = run.current;
-      setLoading(true);
+      latestRun.current += 1;
+      const thisRun = latestRun.current;
+      setIsLoading(true);
       try {
-        const { nodes: found, pageInfo } = pageIn(await request(document, { ...JSON.parse(text), after } as Variables));
-        if (own !== run.current) return;
+        const result = await request(document, { ...JSON.parse(text), after } as Variables);
+        const { nodes: found, pageInfo } = pageIn(result);
+        if (thisRun !== latestRun.current) return;
         setNodes((before) => (after === null ? found : [...before, ...found]));
         setNext(pageInfo.hasNextPage ? pageInfo.endCursor : null);
         setError(null);
       } catch (failure) {
-        if (own === run.current) setError(messageOf(failure));
+        if (thisRun === latestRun.current) setError(messageOf(failure));
       }
-      if (own === run.current) setLoading(false);
+      if (thisRun === latestRun.current) setIsLoading(false);
     },
-    // oxlint-disable-next-line react/exhaustive-deps -- `pageIn` is written in place and selects the same field.
+    // oxlint-disable-next-line react/exhaustive-deps -- callers pass a new, equal `pageIn` at each render.
     [document, text],
   );
   useEffect(() => void load(null), [load, runs]);
   return {
     nodes,
     error,
-    loading,
+    isLoading,
     more: next === null ? null : () => void load(next),
     reload: useCallback(() => setRuns((before) => before + 1), []),
   };
 }
 
-/** State of a live connection: before it opens, open, or the reason why it is interrupted. */
+/** State of a live connection: opening, open, or interrupted with a reason. */
 export type LiveState = 'connecting' | 'live' | { readonly interrupted: string };
 
-/** Runs a subscription while the component is mounted. `opened` reads again what was missed before the connection. */
+/** Runs a subscription while the component is mounted. `opened` should reload data: earlier updates are not sent. */
 export function useSubscription<Result, Variables extends Record<string, unknown>>(
   document: TypedDocumentString<Result, Variables>,
   variables: Variables,
   handlers: { readonly opened: () => void; readonly next: (result: Result) => void },
 ): LiveState {
   const [state, setState] = useState<LiveState>('connecting');
-  const current = useRef(handlers);
-  current.current = handlers;
+  const latestHandlers = useRef(handlers);
+  latestHandlers.current = handlers;
   const text = JSON.stringify(variables);
   useEffect(
     () =>
       subscribe(document, JSON.parse(text) as Variables, {
         opened() {
           setState('live');
-          current.current.opened();
+          latestHandlers.current.opened();
         },
-        next: (result) => current.current.next(result),
+        next: (result) => latestHandlers.current.next(result),
         failed: (reason) => setState({ interrupted: reason }),
       }),
     [document, text],

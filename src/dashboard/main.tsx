@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ViewerDocument, type ViewerQuery } from './generated/graphql.ts';
-import { hasCredential, pasteKey, request, signOut } from './graph-client.ts';
+import { hasCredential, request, signOut, storePastedKey } from './graph-client.ts';
 import { messageOf, SIGNED_OUT } from './hooks.ts';
 import { DecisionsPage } from './pages/decisions.tsx';
 import { KeysPage } from './pages/keys.tsx';
@@ -13,7 +13,7 @@ import { TracePage } from './pages/trace.tsx';
 import { TracesPage } from './pages/traces.tsx';
 import { fieldText } from './parts/form.ts';
 
-/** Pages in the order of the navigation, by the first segment of the fragment of the address. */
+/** Pages in the order of the navigation: the first segment of the address fragment, and the title. */
 const PAGES = [
   ['', 'Overview'],
   ['traces', 'Traces'],
@@ -26,10 +26,10 @@ const PAGES = [
 
 type Viewer = NonNullable<ViewerQuery['viewer']>;
 
-const segmentsOfAddress = (): readonly string[] => location.hash.replace(/^#\/?/, '').split('/').map(decoded);
+const segmentsOfAddress = (): readonly string[] => location.hash.replace(/^#\/?/, '').split('/').map(decodeSegment);
 
-/** A decoded segment; unchanged if its percent-encoding is invalid. */
-function decoded(segment: string): string {
+/** Decodes percent-encoding. Returns a segment with an invalid encoding unchanged. */
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
@@ -37,6 +37,7 @@ function decoded(segment: string): string {
   }
 }
 
+/** Segments of the address fragment, after `#/`. */
 function useAddress(): readonly string[] {
   const [segments, setSegments] = useState(segmentsOfAddress);
   useEffect(() => {
@@ -68,8 +69,8 @@ function Page({ segments: [name = '', first, second] }: { readonly segments: rea
   }
 }
 
-/** The sign-in: a form of the server, which starts a session, or a key for this tab. */
-function SignIn({ reason, signedIn }: { readonly reason: string | null; readonly signedIn: () => void }) {
+/** Form for a name and a password, which starts a session, and form for a key of this tab. */
+function SignIn({ reason, onSignedIn }: { readonly reason: string | null; readonly onSignedIn: () => void }) {
   return (
     <main class="sign-in">
       <h1>Lensgate</h1>
@@ -90,8 +91,8 @@ function SignIn({ reason, signedIn }: { readonly reason: string | null; readonly
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          pasteKey(fieldText(event.currentTarget, 'key'));
-          signedIn();
+          storePastedKey(fieldText(event.currentTarget, 'key'));
+          onSignedIn();
         }}
       >
         <label>
@@ -131,9 +132,9 @@ function Dashboard() {
   const segments = useAddress();
   const [viewer, setViewer] = useState<Viewer | null>(null);
   const [reason, setReason] = useState<string | null>(null);
-  const [loading, setLoading] = useState(true);
+  const [isLoading, setIsLoading] = useState(true);
   const identify = async (): Promise<void> => {
-    setLoading(true);
+    setIsLoading(true);
     try {
       const found = hasCredential() ? (await request(ViewerDocument, {})).viewer : null;
       setViewer(found);
@@ -141,19 +142,19 @@ function Dashboard() {
     } catch (error) {
       setReason(messageOf(error));
     }
-    setLoading(false);
+    setIsLoading(false);
   };
   useEffect(() => {
     void identify();
-    const signedOut = (): void => {
+    const onSignedOut = (): void => {
       setViewer(null);
       setReason('The credential is not accepted, or its session has ended.');
     };
-    addEventListener(SIGNED_OUT, signedOut);
-    return () => removeEventListener(SIGNED_OUT, signedOut);
+    addEventListener(SIGNED_OUT, onSignedOut);
+    return () => removeEventListener(SIGNED_OUT, onSignedOut);
   }, []);
   if (viewer === null)
-    return loading ? <p role="status">Loading…</p> : <SignIn reason={reason} signedIn={() => void identify()} />;
+    return isLoading ? <p role="status">Loading…</p> : <SignIn reason={reason} onSignedIn={() => void identify()} />;
   return (
     <>
       <Header viewer={viewer} current={segments[0] ?? ''} />

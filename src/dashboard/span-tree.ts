@@ -1,34 +1,34 @@
-/** The fields of a span that its place in the tree needs. */
+/** The fields that place a span in a tree. */
 export interface TreeSpan {
   readonly spanId: string;
   readonly parentSpanId: string | null;
   readonly startNs: number | string;
 }
 
-export interface PlacedSpan<S extends TreeSpan> {
-  readonly span: S;
+export interface PlacedSpan<Span extends TreeSpan> {
+  readonly span: Span;
   /** 0 for a root. */
   readonly depth: number;
 }
 
 /**
- * Spans in the order of a tree: each parent before its children, siblings by start. A span without a known parent is a
- * root. A cycle of parents is shown once, from its earliest span.
+ * Spans in the order of a tree: each parent directly before its children, siblings by start. A span whose parent is not
+ * in the list is a root. In a cycle of parents, the earliest span is the root.
  */
-export function inTreeOrder<S extends TreeSpan>(spans: readonly S[]): readonly PlacedSpan<S>[] {
+export function inTreeOrder<Span extends TreeSpan>(spans: readonly Span[]): readonly PlacedSpan<Span>[] {
   const ids = new Set(spans.map(({ spanId }) => spanId));
   const byStart = spans.toSorted((a, b) => compareNs(a.startNs, b.startNs));
-  const children = new Map<string | null, S[]>();
+  const children = new Map<string | null, Span[]>();
   for (const span of byStart) {
     const parent = span.parentSpanId !== null && ids.has(span.parentSpanId) ? span.parentSpanId : null;
     const siblings = children.get(parent);
     if (siblings === undefined) children.set(parent, [span]);
     else siblings.push(span);
   }
-  const placed: PlacedSpan<S>[] = [];
+  const placed: PlacedSpan<Span>[] = [];
   const seen = new Set<string>();
-  const place = (root: S): void => {
-    const waiting: PlacedSpan<S>[] = [{ span: root, depth: 0 }];
+  const place = (root: Span): void => {
+    const waiting: PlacedSpan<Span>[] = [{ span: root, depth: 0 }];
     for (let current = waiting.pop(); current !== undefined; current = waiting.pop()) {
       const { span, depth } = current;
       if (seen.has(span.spanId)) continue;
@@ -39,12 +39,12 @@ export function inTreeOrder<S extends TreeSpan>(spans: readonly S[]): readonly P
     }
   };
   for (const root of children.get(null) ?? []) place(root);
-  // Only spans of a cycle are left.
+  // The remaining spans are in a cycle of parents, or below a cycle.
   for (const span of byStart) if (!seen.has(span.spanId)) place(span);
   return placed;
 }
 
-/** Nanoseconds exceed the exact integers of a number, so they are compared as big integers. */
+/** Compares nanoseconds as big integers, because a number cannot represent them exactly. */
 export function compareNs(a: number | string, b: number | string): number {
   const [left, right] = [BigInt(a), BigInt(b)];
   if (left === right) return 0;

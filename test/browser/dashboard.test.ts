@@ -5,11 +5,12 @@ import { otlpExport, otlpSpan } from '../contract/traces/trace-client.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
 const CHROMIUM = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
-const missing = !existsSync(CHROMIUM);
+const isMissing = !existsSync(CHROMIUM);
 // oxlint-disable-next-line no-console -- A test that did not run must say so.
-if (missing) console.warn(`SKIPPED: no Chromium at ${CHROMIUM}; set CHROMIUM_PATH to test the dashboard in a browser.`);
+if (isMissing)
+  console.warn(`SKIPPED: no Chromium at ${CHROMIUM}; set CHROMIUM_PATH to test the dashboard in a browser.`);
 
-describe.skipIf(missing)('the dashboard in a browser without a network', () => {
+describe.skipIf(isMissing)('the dashboard in a browser without a network', () => {
   let app: TestApp;
   let browser: Browser;
   let page: Page;
@@ -25,7 +26,7 @@ describe.skipIf(missing)('the dashboard in a browser without a network', () => {
   const chat = (content: string) =>
     post('/v1/chat/completions', { model: 'demo', messages: [{ role: 'user', content }] });
 
-  /** A page of a new visitor, with the admin key for its tab. */
+  /** A page in a new browser context, so without cookies and keys. Records foreign requests and errors. */
   const openPage = async (): Promise<Page> => {
     const opened = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
     await opened.route('**/*', (route) => {
@@ -74,7 +75,7 @@ describe.skipIf(missing)('the dashboard in a browser without a network', () => {
     await page.getByRole('table', { name: /^(Requests at the gateway by route|Calls by endpoint)/ }).waitFor();
   });
 
-  it('a trace appears when its export arrives, and its spans show their content', async () => {
+  it('shows a trace when its export arrives, its tree of spans, and a chosen span', async () => {
     await go('Traces');
     await page.getByText('live', { exact: true }).waitFor();
     const spans = [
@@ -92,7 +93,7 @@ describe.skipIf(missing)('the dashboard in a browser without a network', () => {
     await page.getByRole('region', { name: 'Span' }).getByRole('heading', { name: 'look up trains' }).waitFor();
   });
 
-  it('a key is created, works, is blocked and is deleted', async () => {
+  it('a key is created, accepted, blocked, refused and deleted', async () => {
     await go('Keys');
     await page.getByText('New key').click();
     const form = page.locator('details', { hasText: 'New key' });
@@ -116,7 +117,7 @@ describe.skipIf(missing)('the dashboard in a browser without a network', () => {
     await row.waitFor({ state: 'detached' });
   });
 
-  it('models, teams, lenses and decisions have their pages', async () => {
+  it('shows models, teams, lenses and decisions', async () => {
     await go('Models');
     await page.getByRole('row', { name: /^demo/ }).first().waitFor();
     expect((await post('/team/new', { team_alias: 'night shift', max_budget: 10 })).status).toBe(200);
@@ -131,7 +132,7 @@ describe.skipIf(missing)('the dashboard in a browser without a network', () => {
     await page.getByText('No decision yet.').waitFor();
   });
 
-  it('a visitor signs in with a password form, and signs out', async () => {
+  it('a visitor signs in with a user name and a key, and signs out', async () => {
     const visitor = await openPage();
     await visitor.goto(`${app.url}/ui`);
     await visitor.getByLabel('User name, id or email').fill('admin');
@@ -145,7 +146,7 @@ describe.skipIf(missing)('the dashboard in a browser without a network', () => {
     await visitor.context().close();
   });
 
-  it('a key of a user shows the calls of that user, counted by endpoint', async () => {
+  it('a visitor with the key of a user sees the calls of this user by endpoint', async () => {
     const generated = (await (await post('/key/generate', { user_id: 'ada', models: ['demo'] })).json()) as {
       key: string;
     };
@@ -167,7 +168,7 @@ describe.skipIf(missing)('the dashboard in a browser without a network', () => {
     await visitor.context().close();
   });
 
-  it('a wrong key is refused with a reason', async () => {
+  it('shows an alert for a wrong key', async () => {
     const visitor = await openPage();
     await visitor.goto(`${app.url}/ui`);
     await useKey(visitor, 'sk-wrong-0123456789');
@@ -176,7 +177,7 @@ describe.skipIf(missing)('the dashboard in a browser without a network', () => {
     await visitor.context().close();
   });
 
-  it('no page requested another server or reported an error', () => {
+  it('no page has requested another server or reported an error', () => {
     expect([foreignRequests, errors]).toEqual([[], []]);
   });
 });

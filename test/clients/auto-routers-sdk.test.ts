@@ -41,16 +41,17 @@ afterAll(async () => {
   upstream.stop();
 });
 
-const HARD = 'Think step by step and analyze the consequences.';
+/** A text with two reasoning markers, which select the tier REASONING. */
+const REASONING_TEXT = 'Think step by step and analyze the consequences.';
 
 describe.each([
   ['smart', 'hi', 'tier-s'],
-  ['smart', HARD, 'tier-r'],
+  ['smart', REASONING_TEXT, 'tier-r'],
   ['capable', 'hi', 'tier-r'],
 ])('the router %s for "%s"', (model, content, tier) => {
   const messages = [{ role: 'user' as const, content }];
 
-  it('answers the OpenAI SDK, whole and as a stream', async () => {
+  it('answers chats of the OpenAI SDK, whole and streamed, and responses', async () => {
     const whole = await openai.chat.completions.create({ model, messages });
     expect(whole.choices[0]?.message.content).toBe(`from ${tier}`);
     const stream = await openai.chat.completions.create({ model, messages, stream: true });
@@ -61,11 +62,11 @@ describe.each([
     expect(response.output_text).toBe(`from ${tier}`);
   });
 
-  it('answers the Anthropic SDK, whole and as a stream', async () => {
-    const asked = { model, max_tokens: 64, messages };
-    const whole = await anthropic.messages.create(asked);
+  it('answers messages of the Anthropic SDK, whole and streamed, and counts tokens', async () => {
+    const request = { model, max_tokens: 64, messages };
+    const whole = await anthropic.messages.create(request);
     expect(whole.content).toMatchObject([{ type: 'text', text: `from ${tier}` }]);
-    const final = await anthropic.messages.stream(asked).finalText();
+    const final = await anthropic.messages.stream(request).finalText();
     expect(final).toBe(`from ${tier}`);
     const { input_tokens: tokens } = await anthropic.messages.countTokens({ model, messages });
     expect(tokens).toBeGreaterThan(0);

@@ -20,16 +20,19 @@ beforeAll(async () => {
     usage: USAGE,
   });
   await upstream.start();
-  const priced = { api_key: CREDENTIAL, input_cost_per_token: 0.001, output_cost_per_token: 0.01 };
+  const priceAndKey = { api_key: CREDENTIAL, input_cost_per_token: 0.001, output_cost_per_token: 0.01 };
   app = await startApp({
     config: {
       litellm_settings: { cache: true, cache_params: { type: 'local' } },
       model_list: [
         {
           model_name: 'claude',
-          litellm_params: { model: 'anthropic/claude-opus-4-8', api_base: upstream.url, ...priced },
+          litellm_params: { model: 'anthropic/claude-opus-4-8', api_base: upstream.url, ...priceAndKey },
         },
-        { model_name: 'gpt', litellm_params: { model: 'openai/gpt-4o', api_base: `${upstream.url}/v1`, ...priced } },
+        {
+          model_name: 'gpt',
+          litellm_params: { model: 'openai/gpt-4o', api_base: `${upstream.url}/v1`, ...priceAndKey },
+        },
       ],
     },
   });

@@ -37,19 +37,23 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const user = (content: string) => [{ role: 'user' as const, content }];
+const userMessages = (content: string) => [{ role: 'user' as const, content }];
 
 describe('policies and prompts with the official SDK', () => {
   it('a call that a policy blocks is a BadRequestError with the details of the guardrail', async () => {
-    await expect(openai.chat.completions.create({ model: 'chat', messages: user('a bad-word') })).rejects.toMatchObject(
-      { status: 400, error: { provider_specific_fields: { guardrail_name: 'bad' } } },
-    );
+    await expect(
+      openai.chat.completions.create({ model: 'chat', messages: userMessages('a bad-word') }),
+    ).rejects.toMatchObject({ status: 400, error: { provider_specific_fields: { guardrail_name: 'bad' } } });
   });
 
-  it('a stream that a pipeline answers ends with content_filter', async () => {
+  it('a stream with the message of a pipeline ends with content_filter', async () => {
     const { authorization } = await server.newKey({ policies: ['polite'] });
-    const own = new OpenAI({ apiKey: authorization.slice('Bearer '.length), baseURL: `${server.app.url}/v1` });
-    const stream = await own.chat.completions.create({ model: 'chat', messages: user('a bad-word'), stream: true });
+    const politeClient = new OpenAI({ apiKey: authorization.slice('Bearer '.length), baseURL: `${server.app.url}/v1` });
+    const stream = await politeClient.chat.completions.create({
+      model: 'chat',
+      messages: userMessages('a bad-word'),
+      stream: true,
+    });
     let text = '';
     let finish: string | null = null;
     for await (const { choices } of stream) {
@@ -60,7 +64,12 @@ describe('policies and prompts with the official SDK', () => {
   });
 
   it('a prompt is rendered before the messages of the call', async () => {
-    const body = { model: 'chat', messages: user('Now.'), prompt_id: 'greet', prompt_variables: { name: 'Bo' } };
+    const body = {
+      model: 'chat',
+      messages: userMessages('Now.'),
+      prompt_id: 'greet',
+      prompt_variables: { name: 'Bo' },
+    };
     const answer = await openai.chat.completions.create(body);
     expect(answer.choices[0]?.message.content).toBe('hello there');
     expect(JSON.parse(server.upstream.received.at(-1)?.body ?? '{}')).toMatchObject({

@@ -6,11 +6,11 @@ import { startApp, type TestApp } from '../support/start-app.ts';
 /** Delay of the upstream `far`, in ms. */
 const FAR_MS = 250;
 
-let parts: { readonly app: TestApp; readonly near: FaultServer; readonly far: FaultServer } | null = null;
+let running: { readonly app: TestApp; readonly near: FaultServer; readonly far: FaultServer } | null = null;
 
-/** Starts two upstreams and the app: `near` is quick, dear and for `paid`; `far` is slow, cheap and for `free`. */
+/** Starts the app with two upstreams: `near` is fast, expensive and tagged `paid`; `far` is slow, cheap and `free`. */
 async function start(router_settings: object, params: { near?: object; far?: object } = {}): Promise<OpenAI> {
-  const [near, far] = await Promise.all([upstream('near', 0), upstream('far', FAR_MS)]);
+  const [near, far] = await Promise.all([startUpstream('near', 0), startUpstream('far', FAR_MS)]);
   const entry = (id: string, url: string, price: number, more: object) => ({
     model_name: 'gpt',
     litellm_params: {
@@ -28,13 +28,14 @@ async function start(router_settings: object, params: { near?: object; far?: obj
     entry('far', far.url, 0.001, { tags: ['free'], ...params.far }),
   ];
   const app = await startApp({ config: { model_list, router_settings } });
-  parts = { app, near, far };
+  running = { app, near, far };
   const generated = await app.call('POST', '/key/generate', {});
   const { key } = (await generated.json()) as { key: string };
   return new OpenAI({ apiKey: key, baseURL: `${app.url}/v1`, maxRetries: 0 });
 }
 
-async function upstream(name: string, delayMs: number): Promise<FaultServer> {
+/** Starts an upstream that answers with its name after a delay. */
+async function startUpstream(name: string, delayMs: number): Promise<FaultServer> {
   const server = await startFaultServer();
   server.answer((response, _socket, { body }) => {
     const { stream = false } = JSON.parse(body) as { stream?: boolean };
@@ -54,7 +55,7 @@ async function upstream(name: string, delayMs: number): Promise<FaultServer> {
 
 const QUESTION = { model: 'gpt', messages: [{ role: 'user' as const, content: 'Who are you?' }] };
 
-/** The upstreams that answer a number of calls, in order. */
+/** Sends calls one after another. Returns the names of the upstreams that answered. */
 async function answersOf(client: OpenAI, calls: number, members: object = {}): Promise<readonly (string | null)[]> {
   const answers: (string | null)[] = [];
   for (let call = 0; call < calls; call += 1) {
@@ -65,13 +66,13 @@ async function answersOf(client: OpenAI, calls: number, members: object = {}): P
 }
 
 afterEach(async () => {
-  await parts?.app.stop();
-  await Promise.all([parts?.near.stop(), parts?.far.stop()]);
-  parts = null;
+  await running?.app.stop();
+  await Promise.all([running?.near.stop(), running?.far.stop()]);
+  running = null;
 });
 
 describe('the official SDK with two upstreams', () => {
-  it('gets the quick one by latency, also for streams', async () => {
+  it('gets the fast upstream by latency, also for streams', async () => {
     const client = await start({ routing_strategy: 'latency-based-routing' });
     expect((await answersOf(client, 6)).slice(2)).toEqual(['near', 'near', 'near', 'near']);
     const streamed: string[] = [];
@@ -84,19 +85,19 @@ describe('the official SDK with two upstreams', () => {
     expect(streamed.slice(2)).toEqual(['near', 'near', 'near']);
   });
 
-  it('gets the cheap one by cost', async () => {
+  it('gets the cheap upstream by cost', async () => {
     const client = await start({ routing_strategy: 'cost-based-routing' });
     expect(await answersOf(client, 3)).toEqual(['far', 'far', 'far']);
   });
 
-  it('gets the one with the tags of the request', async () => {
+  it('gets the upstream with the tags of the request, and an error for an unknown tag', async () => {
     const client = await start({ enable_tag_filtering: true });
     expect(await answersOf(client, 2, { tags: ['paid'] })).toEqual(['near', 'near']);
     expect(await answersOf(client, 2, { metadata: { tags: ['free'] } })).toEqual(['far', 'far']);
     await expect(answersOf(client, 1, { tags: ['other'] })).rejects.toThrow(BadRequestError);
   });
 
-  it('gets both by usage up to their limits, and then a rate limit error', async () => {
+  it('gets both upstreams by usage up to their limits, then a rate limit error', async () => {
     const limited = { rpm: 1 };
     const client = await start(
       { routing_strategy: 'usage-based-routing-v2', num_retries: 0 },

@@ -6,7 +6,8 @@ import { startVideoUpstream, type VideoUpstream } from '../support/video-upstrea
 let app: TestApp;
 let upstream: VideoUpstream;
 let openai: OpenAI;
-let stranger: OpenAI;
+/** Client with the key of another owner. */
+let otherClient: OpenAI;
 
 async function newClient(): Promise<OpenAI> {
   const made = await app.call('POST', '/key/generate', {});
@@ -27,7 +28,7 @@ beforeAll(async () => {
     },
   });
   openai = await newClient();
-  stranger = await newClient();
+  otherClient = await newClient();
 });
 afterAll(async () => {
   await app.stop();
@@ -35,7 +36,7 @@ afterAll(async () => {
 });
 
 describe('videos of the official SDK', () => {
-  it('are created with a picture, awaited, downloaded, remixed, listed and deleted', async () => {
+  it('are created with a picture, read, downloaded, remixed, listed for their owner only, and deleted', async () => {
     const picture = await toFile(Buffer.from([1, 2, 3]), 'a.png', { type: 'image/png' });
     const video = await openai.videos.create({ model: 'sora-2', prompt: 'a cat', input_reference: picture });
     expect(video).toMatchObject({ object: 'video', status: 'queued', seconds: '4' });
@@ -48,8 +49,8 @@ describe('videos of the official SDK', () => {
     expect(remix).toMatchObject({ remixed_from_video_id: video.id });
     const listed = await openai.videos.list();
     expect(listed.data.map(({ id }) => id)).toEqual([remix.id, plain.id, video.id]);
-    expect((await stranger.videos.list()).data).toEqual([]);
-    await expect(stranger.videos.retrieve(video.id)).rejects.toMatchObject({ status: 404 });
+    expect((await otherClient.videos.list()).data).toEqual([]);
+    await expect(otherClient.videos.retrieve(video.id)).rejects.toMatchObject({ status: 404 });
     expect(await openai.videos.delete(video.id)).toMatchObject({ id: video.id, deleted: true });
     await expect(openai.videos.retrieve(video.id)).rejects.toMatchObject({ status: 404 });
   });

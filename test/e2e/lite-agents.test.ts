@@ -20,13 +20,15 @@ const environment = (extra: Record<string, string> = {}) => ({
   LITELLM_PROXY_API_KEY: app.adminKey,
   ...extra,
 });
+/** Runs a command against the app with the admin key. */
 const lite = (words: readonly string[], extra?: Record<string, string>): Promise<LiteResult> =>
   home.run(words, { env: environment(extra) });
 
-/** What an installed program printed, after the line of the command. */
-const agentOf = ({ stdout }: LiteResult): { words: string[]; env: Record<string, string> } =>
+/** The output of an installed program, which follows the first line of the command. */
+const agentOutputOf = ({ stdout }: LiteResult): { words: string[]; env: Record<string, string> } =>
   JSON.parse(stdout.split('\n')[1] ?? '') as { words: string[]; env: Record<string, string> };
 
+/** Writes the settings file of Claude Code. */
 function putSettings(text: string): void {
   mkdirSync(dirname(home.claudeSettings), { recursive: true });
   writeFileSync(home.claudeSettings, text);
@@ -34,6 +36,7 @@ function putSettings(text: string): void {
 const settings = (): string => readFileSync(home.claudeSettings, 'utf8');
 const exists = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
 
+/** Stores a valid login for the app. */
 function putLogin(): void {
   mkdirSync(home.file(''), { recursive: true });
   const login = { base_url: app.url, key: app.adminKey, timestamp: Date.now() / 1_000 };
@@ -41,12 +44,12 @@ function putLogin(): void {
 }
 
 describe('a coding agent', () => {
-  it('claude gets the address and the key, its arguments unchanged, and returns its exit code', async () => {
+  it('claude gets address, key and unchanged arguments; lite ends with its exit code', async () => {
     home.install('claude', 7);
     const result = await lite(['claude', '-p', 'say hi', '--help', '--model=x'], { ANTHROPIC_API_KEY: 'sk-ant-other' });
     expect(result).toMatchObject({ code: 7, stderr: '' });
     expect(result.stdout.split('\n')[0]).toBe(`litellm: routing Claude Code through proxy at ${app.url}`);
-    expect(agentOf(result)).toEqual({
+    expect(agentOutputOf(result)).toEqual({
       words: ['-p', 'say hi', '--help', '--model=x'],
       env: {
         ANTHROPIC_AUTH_TOKEN: app.adminKey,
@@ -59,7 +62,7 @@ describe('a coding agent', () => {
 
   it('codex gets its provider as arguments before those of the user, without the key', async () => {
     home.install('codex');
-    const { words, env } = agentOf(await lite(['codex', 'exec', 'x']));
+    const { words, env } = agentOutputOf(await lite(['codex', 'exec', 'x']));
     expect(words.slice(-2)).toEqual(['exec', 'x']);
     expect(words).toContain('model_provider="litellm"');
     expect(words).toContain(`model_providers.litellm.base_url="${app.url}/v1"`);
@@ -70,9 +73,9 @@ describe('a coding agent', () => {
     expect(env).toEqual({ OPENAI_API_KEY: app.adminKey, OPENAI_BASE_URL: `${app.url}/v1` });
   });
 
-  it('opencode gets the models of the key, and keeps a configuration of the user', async () => {
+  it('opencode gets the models of the key, unless the user has set a configuration', async () => {
     home.install('opencode');
-    const { env } = agentOf(await lite(['opencode']));
+    const { env } = agentOutputOf(await lite(['opencode']));
     expect(JSON.parse(env['OPENCODE_CONFIG_CONTENT'] ?? '')).toEqual({
       provider: {
         litellm: {
@@ -83,11 +86,11 @@ describe('a coding agent', () => {
         },
       },
     });
-    const own = agentOf(await lite(['opencode'], { OPENCODE_CONFIG_CONTENT: '{}' }));
+    const own = agentOutputOf(await lite(['opencode'], { OPENCODE_CONFIG_CONTENT: '{}' }));
     expect(own.env['OPENCODE_CONFIG_CONTENT']).toBe('{}');
   });
 
-  it('is not started with a wrong key, at an unreachable server, without a key, or without its program', async () => {
+  it('is not started with a wrong key, with an unreachable server, without a key, or without its program', async () => {
     home.install('claude');
     expect(await lite(['claude'], { LITELLM_PROXY_API_KEY: 'sk-wrong' })).toMatchObject({
       code: 1,
@@ -112,7 +115,7 @@ describe('a coding agent', () => {
   });
 });
 
-it('lite start runs the server, and ends it with the signal', async () => {
+it('lite start runs the server, and ends with 0 after SIGTERM', async () => {
   const env = { LENSGATE_DATA_DIR: home.file('data'), LENSGATE_CATALOG_REFRESH_SECONDS: '0' };
   const server = home.start(['start', '--port', '0'], { env });
   const [, url = ''] = await server.printed(/ready at (http:\S+)/);
@@ -161,7 +164,7 @@ describe('lite up', () => {
     expect(exists(home.claudeSettings)).toBe(false);
   });
 
-  it('keeps what the user changes meanwhile', async () => {
+  it('keeps a setting that the user adds meanwhile', async () => {
     putLogin();
     putSettings(ORIGINAL);
     const up = home.start(['--base-url', app.url, 'up']);
@@ -188,7 +191,7 @@ describe('lite up', () => {
       code: 1,
       stderr: expect.stringContaining('`lite up` is currently'),
     });
-    // A shell with another folder restores the file that was changed.
+    // The path in the backup selects the file, not the present CLAUDE_CONFIG_DIR.
     const elsewhere = { CLAUDE_CONFIG_DIR: home.file('elsewhere') };
     expect((await home.run(['down'], { env: elsewhere })).stdout).toBe(
       `Restored ${home.claudeSettings} to its original contents.\n`,
@@ -198,7 +201,7 @@ describe('lite up', () => {
     expect(await home.run(['down'])).toEqual({ code: 0, stdout: 'Nothing to restore.\n', stderr: '' });
   });
 
-  it('needs a fresh login and settings that it can read, and changes nothing otherwise', async () => {
+  it('changes nothing without a fresh login, and with settings that are no JSON', async () => {
     expect(await lite(['up'])).toEqual({
       code: 1,
       stdout: '',
@@ -251,7 +254,7 @@ describe('lite configure', () => {
     });
   });
 
-  it('keeps what the user changed since, and returns no former credential to another address', async () => {
+  it('keeps a changed address when it is undone, and does not restore the former credential for that address', async () => {
     putSettings(
       JSON.stringify({ env: { ANTHROPIC_BASE_URL: 'https://one.example.org', ANTHROPIC_AUTH_TOKEN: 'of-one' } }),
     );

@@ -28,7 +28,8 @@ approval_policy = "never"
 [profiles.work]
 model = "o3"
 `;
-const words = (): string[] => [
+/** The command that configures Codex for the app. */
+const configureWords = (): string[] => [
   'configure',
   'codex',
   '--api-key',
@@ -38,6 +39,7 @@ const words = (): string[] => [
   '--model',
   'demo',
 ];
+/** The blocks that the command writes: the selection of the provider, and the provider. */
 const blocks = (): readonly [string, string] => [
   `# >>> lite configure codex
 model_provider = "litellm"
@@ -55,12 +57,13 @@ http_headers = { Authorization = "Bearer ${app.adminKey}" }
 # <<< lite configure codex
 `,
 ];
+/** `ORIGINAL` without the statements that select a provider or model. */
 const rest = '# mine\napproval_policy = "never"\n\n[profiles.work]\nmodel = "o3"\n';
 
-it('selects the provider and the model, applies the saved setup again, and is undone to the byte', async () => {
+it('configure selects provider and model, and applies the saved setup again; unconfigure restores the original bytes', async () => {
   home.install('codex');
   writeFileSync(file(), ORIGINAL);
-  const first = await home.run(words());
+  const first = await home.run(configureWords());
   expect(first).toMatchObject({ code: 0, stderr: '' });
   expect(first.stdout).not.toContain(app.adminKey);
   const [selection, provider] = blocks();
@@ -72,20 +75,20 @@ it('selects the provider and the model, applies the saved setup again, and is un
   expect(settings()).toBe(ORIGINAL);
 });
 
-it('keeps other changes of the person when it is undone', async () => {
+it('unconfigure keeps other changes of the person', async () => {
   home.install('codex');
   writeFileSync(file(), ORIGINAL);
-  await home.run(words());
+  await home.run(configureWords());
   writeFileSync(file(), `${settings()}\n[added]\nx = 1\n`);
-  await home.run(words());
+  await home.run(configureWords());
   await home.run(['unconfigure', 'codex', '--forget']);
   expect(settings()).toBe(`profile = "work"\nmodel = "gpt-5"   # the best\n${rest}\n[added]\nx = 1\n`);
   expect(await home.run(['configure', 'codex'])).toMatchObject({ code: 1 });
 });
 
-it('keeps a block that the person has changed', async () => {
+it('unconfigure keeps a block that the person has changed', async () => {
   home.install('codex');
-  await home.run(words());
+  await home.run(configureWords());
   writeFileSync(file(), settings().replace('model = "demo"', 'model = "other"'));
   const undone = await home.run(['unconfigure', 'codex']);
   expect(undone.stdout).toContain('Left as you changed them since');
@@ -93,27 +96,30 @@ it('keeps a block that the person has changed', async () => {
   expect(settings()).not.toContain(app.adminKey);
 });
 
-it('removes a file that did not exist', async () => {
+it('unconfigure removes a file that did not exist before', async () => {
   home.install('codex');
-  await home.run(words());
+  await home.run(configureWords());
   expect((await home.run(['unconfigure', 'codex'])).stdout).toContain(`Removed ${file()}`);
   expect(exists()).toBe(false);
 });
 
-it('refuses an old or missing Codex, a missing model and another provider with its name', async () => {
-  expect(await home.run(words())).toMatchObject({
+it('configure refuses a missing or old Codex, a missing model, and an own provider `litellm`', async () => {
+  expect(await home.run(configureWords())).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^Error: Codex 0\.129\.0 or newer \(stable\) must be installed/),
   });
   home.install('codex');
-  expect(await home.run(words(), { env: { PROGRAM_VERSION: '0.128.9' } })).toMatchObject({ code: 1 });
-  expect(await home.run(words().slice(0, -2))).toMatchObject({
+  expect(await home.run(configureWords(), { env: { PROGRAM_VERSION: '0.128.9' } })).toMatchObject({ code: 1 });
+  expect(await home.run(configureWords().slice(0, -2))).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("Error: Missing option '--model'."),
   });
   expect(exists()).toBe(false);
   const own = '[model_providers.litellm]\nname = "mine"\n';
   writeFileSync(file(), own);
-  expect(await home.run(words())).toMatchObject({ code: 1, stderr: expect.stringContaining('has its own provider') });
+  expect(await home.run(configureWords())).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('has its own provider'),
+  });
   expect(settings()).toBe(own);
 });

@@ -14,18 +14,22 @@ beforeEach(() => {
 });
 afterEach(() => home.remove());
 
+/** Result of a command without failures. */
 const OK = { code: 0, stderr: '' };
 
 describe('failures', () => {
-  it.each([['keys', 'list'], ['models', 'list'], ['traces']])('a refused key is one line: %s %s', async (...words) => {
-    const key = 'sk-this-key-is-wrong-0123456789';
-    const { code, stdout, stderr } = await home.run(['--base-url', app.url, '--api-key', key, ...words]);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^Error: HTTP 401: .+\n$/);
-    expect(stderr).not.toContain(key);
-  });
+  it.each([['keys', 'list'], ['models', 'list'], ['traces']])(
+    'a refused key is one line on stderr: %s %s',
+    async (...words) => {
+      const key = 'sk-this-key-is-wrong-0123456789';
+      const { code, stdout, stderr } = await home.run(['--base-url', app.url, '--api-key', key, ...words]);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(/^Error: HTTP 401: .+\n$/);
+      expect(stderr).not.toContain(key);
+    },
+  );
 
-  it('an unreachable server is one line, and no failure of the version', async () => {
+  it('an unreachable server is one line on stderr, and no failure of `version`', async () => {
     const url = 'http://127.0.0.1:9';
     const { code, stdout, stderr } = await home.run(['--base-url', url, '--api-key', 'sk-x', 'keys', 'list']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -46,14 +50,14 @@ describe('failures', () => {
     [['http', 'request', 'GET', '/x', '-d', 'y'], 'A GET request has no body: pass neither --data nor --json'],
     [['config', 'set', 'foo', 'x'], "Unknown config key 'foo'. Allowed keys: base_url, hidden_commands"],
     [['--base-url', 'localhost', 'whoami'], '--base-url must be a full http(s) URL, such as http://localhost:4000'],
-  ])('wrong use ends with 2: %j', async (words, message) => {
+  ])('wrong use has exit code 2, the usage and a message: %j', async (words, message) => {
     const { code, stdout, stderr } = await home.run(words);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^Usage: lite .*\nTry 'lite.* --help' for help\.\n\nError: /);
     expect(stderr.trimEnd().split('\n').at(-1)).toBe(`Error: ${message}`);
   });
 
-  it('a group without a command prints its help on stderr', async () => {
+  it('a group without a command has exit code 2, and prints its help on stderr', async () => {
     const { code, stdout, stderr } = await home.run(['models']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('  import  Import models');
@@ -62,7 +66,7 @@ describe('failures', () => {
 });
 
 describe('settings', () => {
-  it('are stored for the user only, and select the server', async () => {
+  it('are stored in files that only the user may read; they select the server and hide commands', async () => {
     expect(await home.run(['config', 'get'])).toEqual({ ...OK, stdout: '(no config set)\n' });
     const set = await home.run(['config', 'set', 'base_url', `${app.url}/`]);
     expect(set).toEqual({ ...OK, stdout: `Set base_url = ${app.url} in ${home.file('config.json')}\n` });
@@ -85,7 +89,7 @@ describe('settings', () => {
     });
   });
 
-  it('of a damaged file are ignored with a warning', async () => {
+  it('in a damaged file are ignored with a warning', async () => {
     await home.run(['config', 'set', 'hidden_commands', 'up']);
     writeFileSync(home.file('config.json'), '{');
     const { code, stdout, stderr } = await home.run(['config', 'get']);

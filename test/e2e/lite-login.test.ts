@@ -15,6 +15,7 @@ beforeEach(() => {
 afterEach(() => home.remove());
 
 const run = (...words: string[]) => home.run(words, { env: { LITELLM_PROXY_URL: app.url } });
+/** Result of a command without failures. */
 const OK = { code: 0, stderr: '' };
 
 /** Completes a login as a browser does: opens the page, then submits the form. Returns the status. */
@@ -40,7 +41,7 @@ async function logIn(words: readonly string[] = ['login']): Promise<string> {
 
 const storedKey = (): string => (JSON.parse(readFileSync(home.file('token.json'), 'utf8')) as { key: string }).key;
 
-/** Stores a login as another program does. */
+/** Stores a login in `token.json`, as LiteLLM's command does. */
 function putLogin(members: Record<string, unknown>): void {
   mkdirSync(home.file(''), { recursive: true });
   writeFileSync(
@@ -52,7 +53,7 @@ function putLogin(members: Record<string, unknown>): void {
 const nowSeconds = (): number => Date.now() / 1_000;
 
 describe('a login in the browser', () => {
-  it('is stored for the user only, and later commands use it', async () => {
+  it('is stored in a file that only the user may read, and authenticates later commands', async () => {
     const printed = await logIn();
     const key = storedKey();
     expect(printed).toContain('\nLogin successful!\n');
@@ -70,7 +71,7 @@ describe('a login in the browser', () => {
     expect((await run('whoami')).stdout).toBe("Not authenticated. Run 'lite login' to authenticate.\n");
   });
 
-  it('asks a member of several teams for one', async () => {
+  it('asks a member of several teams which team to use', async () => {
     const post = async (path: string, body: unknown) =>
       (await (await app.call('POST', path, body)).json()) as Record<string, string>;
     const { key = '' } = await post('/user/new', { user_id: 'two-teams' });
@@ -78,7 +79,7 @@ describe('a login in the browser', () => {
     const [first, second] = await Promise.all(
       ['first', 'second'].map((team_alias) => post('/team/new', { team_alias, members_with_roles })),
     );
-    // The administrator is a member of the teams that it creates, and would be asked in other tests.
+    // The administrator joins the teams that it creates. Later sign-ins would ask it for a team.
     onTestFinished(async () => {
       await post('/team/delete', { team_ids: [first?.['team_id'], second?.['team_id']] });
     });
@@ -116,7 +117,7 @@ describe('a login in the browser', () => {
     expect(storedKey()).toBe('sk-former');
   });
 
-  it('at an unreachable server is a message, and keeps the former login', async () => {
+  it('fails with a message at an unreachable server, and keeps the former login', async () => {
     putLogin({ key: 'sk-former', timestamp: nowSeconds() });
     const { code, stdout } = await home.run(['--base-url', 'http://127.0.0.1:9', 'login']);
     expect(code).toBe(0);
@@ -126,7 +127,7 @@ describe('a login in the browser', () => {
 });
 
 describe('a stored login', () => {
-  it('of another server is never sent', async () => {
+  it('for another server is never sent', async () => {
     putLogin({ base_url: 'https://other.example.org', key: app.adminKey, timestamp: nowSeconds() });
     expect(await run('models', 'list')).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Error: HTTP 401: /) });
     expect(await run('auth', 'print-token')).toEqual({
@@ -134,11 +135,11 @@ describe('a stored login', () => {
       stdout: '',
       stderr: "Not authenticated for this server. Run 'lite login'.\n",
     });
-    // Without an explicit server, the key of the stored one is printed.
+    // Without an explicit server, the server of the stored login is used.
     expect(await home.run(['auth', 'print-token'])).toEqual({ ...OK, stdout: `${app.adminKey}\n` });
   });
 
-  it('that is too old is reported', async () => {
+  it('older than its lifetime is reported as expired', async () => {
     putLogin({ key: app.adminKey, timestamp: nowSeconds() - 25 * 3_600 });
     expect((await run('whoami')).stdout).toContain('Warning: Token is more than 24 hours old and may have expired.\n');
     expect(await run('auth', 'print-token')).toEqual({
@@ -150,13 +151,13 @@ describe('a stored login', () => {
     expect(await home.run(['auth', 'print-token'], { env: longer })).toMatchObject(OK);
   });
 
-  it('whose key is in a keychain cannot be read', async () => {
+  it('without a key is reported as unreadable: its key is in a keychain', async () => {
     putLogin({ timestamp: nowSeconds() });
     expect((await run('whoami')).stdout).toContain('Signed in, but the credential cannot be read\n');
     expect(await run('auth', 'print-token')).toMatchObject({ code: 1, stdout: '' });
   });
 
-  it('that is damaged is ignored with a warning that does not repeat it', async () => {
+  it('that is damaged is ignored, with a warning that does not repeat the key', async () => {
     mkdirSync(home.file(''), { recursive: true });
     writeFileSync(home.file('token.json'), '{"key":"sk-in-a-damaged-file"');
     const { code, stdout, stderr } = await run('whoami');

@@ -18,7 +18,7 @@ const run = (...words: string[]): Promise<LiteResult> => home.run(['--base-url',
 const stored = (): Record<string, unknown> =>
   JSON.parse(readFileSync(home.file('token.json'), 'utf8')) as Record<string, unknown>;
 
-/** Signs in; `visit` opens the address like a browser. Returns what the command printed. */
+/** Signs in. `visit` replaces the browser, which opens the printed address. Returns the result of the command. */
 async function logIn(visit: (address: URL) => Promise<unknown> = (address) => fetch(address)): Promise<LiteResult> {
   const login = home.start(['--base-url', server.url, 'login', '--pkce']);
   const [, address = ''] = await login.printed(/Opening browser to: (\S+)\n/);
@@ -26,7 +26,7 @@ async function logIn(visit: (address: URL) => Promise<unknown> = (address) => fe
   return login.ended;
 }
 
-it('signs in with a code and PKCE, and stores what renews the key', async () => {
+it('signs in with a code and PKCE, and stores the refresh token and endpoints', async () => {
   const pages: string[] = [];
   const { code, stdout, stderr } = await logIn(async (address) => {
     expect(address.searchParams.get('resource')).toBe(server.url);
@@ -61,7 +61,7 @@ it('signs in with a code and PKCE, and stores what renews the key', async () => 
   expect((await run('whoami')).stdout).toContain('Key expires in: 1.0 hours, renewed on next use\n');
 });
 
-it('renews the key shortly before its end, and stores the next refresh token', async () => {
+it('renews a key that expires within 360 s, and stores the next refresh token', async () => {
   server.lifetime = 300;
   await logIn();
   server.lifetime = 3_600;
@@ -83,7 +83,7 @@ it('reports an expired key that cannot be renewed', async () => {
   });
 });
 
-it('revokes the refresh token at logout, and keeps the login while the server is unavailable', async () => {
+it('revokes the refresh token at logout, and keeps the login after status 503', async () => {
   await logIn();
   server.revocationStatus = 503;
   expect(await run('logout')).toMatchObject({ code: 1, stderr: expect.stringContaining('You are still logged in.') });
@@ -120,7 +120,7 @@ it.each([
     "token_endpoint 'https://evil.example.org/token' is not an address of",
   ],
   [{ registration_endpoint: null }, 'the server names no registration_endpoint'],
-])('refuses a discovery document with %j', async (document, reason) => {
+])('refuses a discovery document with %j: %s', async (document, reason) => {
   server.document = document;
   const { code, stdout } = await run('login', '--pkce');
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(`Authentication failed: ${reason}`) });

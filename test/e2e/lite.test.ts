@@ -19,14 +19,15 @@ afterEach(() => home.remove());
 const lite = (...words: string[]): Promise<LiteResult> =>
   home.run(words, { env: { LITELLM_PROXY_URL: app.url, LITELLM_PROXY_API_KEY: app.adminKey } });
 
+/** Result of a command without failures. */
 const OK = { code: 0, stderr: '' };
-const parsed = ({ stdout }: LiteResult): unknown => JSON.parse(stdout);
+const jsonOf = ({ stdout }: LiteResult): unknown => JSON.parse(stdout);
 /** Cells of the rows of a printed table. */
 const rowsOf = ({ stdout }: LiteResult): readonly string[][] =>
   [...stdout.matchAll(/^│(.*)│$/gm)].map(([, row]) => (row ?? '').split('│').map((cell) => cell.trim()));
 
-describe('commands of the gateway', () => {
-  it('prints both versions', async () => {
+describe('lite', () => {
+  it('prints the versions of the command and of the server', async () => {
     const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
       version: string;
     };
@@ -40,7 +41,7 @@ describe('commands of the gateway', () => {
     const list = await lite('models', 'list');
     expect(list).toMatchObject(OK);
     expect(rowsOf(list)).toContainEqual(['demo', 'model', expect.any(String), 'openai']);
-    expect(parsed(await lite('models', 'list', '--format', 'json'))).toContainEqual(
+    expect(jsonOf(await lite('models', 'list', '--format', 'json'))).toContainEqual(
       expect.objectContaining({ id: 'demo', object: 'model' }),
     );
   });
@@ -48,8 +49,8 @@ describe('commands of the gateway', () => {
   it('adds, shows, updates and deletes a model', async () => {
     const added = await lite('models', 'add', 'fast', '-p', 'model=openai/gpt-4o', '-p', 'rpm=7', '-i', 'tier=paid');
     expect(added).toMatchObject(OK);
-    const { model_id: id } = parsed(added) as { model_id: string };
-    const get = async () => parsed(await lite('models', 'get', '--id', id));
+    const { model_id: id } = jsonOf(added) as { model_id: string };
+    const get = async () => jsonOf(await lite('models', 'get', '--id', id));
     expect(await get()).toMatchObject({
       model_name: 'fast',
       litellm_params: { model: 'openai/gpt-4o', rpm: 7 },
@@ -68,7 +69,7 @@ describe('commands of the gateway', () => {
     });
   });
 
-  it('imports the models of a file, and only shows them with --dry-run', async () => {
+  it('imports the models of a file, and changes nothing with --dry-run', async () => {
     const file = join(home.folder, 'models.yaml');
     writeFileSync(
       file,
@@ -77,7 +78,7 @@ describe('commands of the gateway', () => {
         '  - { model_name: two, litellm_params: { model: anthropic/claude-x }, model_info: { access_groups: [beta] } }\n',
     );
     const names = async (): Promise<unknown> =>
-      (parsed(await lite('models', 'list', '--format', 'json')) as { id: string }[]).map(({ id }) => id);
+      (jsonOf(await lite('models', 'list', '--format', 'json')) as { id: string }[]).map(({ id }) => id);
     const dry = await lite('models', 'import', file, '--dry-run');
     expect(dry).toMatchObject(OK);
     expect(rowsOf(dry)).toEqual([
@@ -116,16 +117,16 @@ describe('commands of the gateway', () => {
       '1h',
     );
     expect(made).toMatchObject(OK);
-    expect(parsed(made)).toMatchObject({ models: ['demo', 'other'], key_alias: 'cli-key' });
-    const { key, token } = parsed(made) as { key: string; token: string };
+    expect(jsonOf(made)).toMatchObject({ models: ['demo', 'other'], key_alias: 'cli-key' });
+    const { key, token } = jsonOf(made) as { key: string; token: string };
     const list = await lite('keys', 'list', '--key-alias', 'cli-key');
     expect(list).toMatchObject({ ...OK, stdout: expect.stringContaining('Showing 1 keys out of 1\n') });
     expect(rowsOf(list)).toEqual([[token, 'cli-key', 'None', 'None', '0']]);
     expect(list.stdout).not.toContain(key);
-    expect(parsed(await lite('keys', 'delete', '--key-aliases', 'cli-key'))).toEqual({ deleted_keys: ['cli-key'] });
+    expect(jsonOf(await lite('keys', 'delete', '--key-aliases', 'cli-key'))).toEqual({ deleted_keys: ['cli-key'] });
     const none = await lite('keys', 'delete');
     expect(none).toMatchObject({ code: 1, stderr: 'Error: HTTP 422\nAborted!\n' });
-    expect(parsed(none)).toHaveProperty('detail');
+    expect(jsonOf(none)).toHaveProperty('detail');
   });
 
   it('copies keys of another server with new secrets', async () => {
@@ -158,7 +159,7 @@ describe('commands of the gateway', () => {
     const list = await lite('credentials', 'list');
     expect(rowsOf(list)).toEqual([['a b', '', 'db', 'openai']]);
     const one = await lite('credentials', 'get', 'a b');
-    expect(parsed(one)).toMatchObject({ credential_name: 'a b' });
+    expect(jsonOf(one)).toMatchObject({ credential_name: 'a b' });
     expect(one.stdout + list.stdout).not.toContain('sk-of-the-provider');
     expect(await lite('credentials', 'delete', 'a b')).toMatchObject(OK);
     expect(await lite('credentials', 'create', 'c', '--info', info)).toMatchObject({
@@ -189,45 +190,45 @@ describe('commands of the gateway', () => {
       '2.5',
     );
     expect(made).toMatchObject(OK);
-    expect(parsed(made)).toMatchObject({ user_email: 'a@example.org', user_role: 'internal_user', max_budget: 2.5 });
-    const { user_id: id } = parsed(made) as { user_id: string };
+    expect(jsonOf(made)).toMatchObject({ user_email: 'a@example.org', user_role: 'internal_user', max_budget: 2.5 });
+    const { user_id: id } = jsonOf(made) as { user_id: string };
     expect(rowsOf(await lite('users', 'list'))).toContainEqual([id, 'a@example.org', 'internal_user', team.team_id]);
-    expect(parsed(await lite('users', 'get', '--id', id))).toMatchObject({ user_id: id });
+    expect(jsonOf(await lite('users', 'get', '--id', id))).toMatchObject({ user_id: id });
     expect(rowsOf(await lite('teams', 'list'))).toEqual([['1', 'ops', team.team_id, 'demo', 'Unlimited', 'Member']]);
     expect(await lite('users', 'delete', id)).toMatchObject(OK);
     expect(await lite('users', 'get', '--id', id)).toMatchObject({ code: 1, stderr: 'Error: HTTP 404\nAborted!\n' });
   });
 
-  it('sends any request, and refuses another server', async () => {
+  it('sends any request to the server, and refuses a URL of another server', async () => {
     expect(await lite('http', 'request', 'get', '/health/liveliness')).toEqual({ ...OK, stdout: '"I\'m alive!"\n' });
     const body = '{"model":"demo","messages":[{"role":"user","content":"hello"}]}';
-    expect(parsed(await lite('http', 'request', 'POST', '/chat/completions', '-j', body))).toMatchObject({
+    expect(jsonOf(await lite('http', 'request', 'POST', '/chat/completions', '-j', body))).toMatchObject({
       model: 'demo',
     });
     const lost = await lite('http', 'request', 'GET', 'nothing-here', '-H', 'x-a: b');
     expect(lost).toMatchObject({ code: 1, stderr: 'Error: HTTP 404\nAborted!\n' });
-    expect(parsed(lost)).toHaveProperty('detail');
+    expect(jsonOf(lost)).toHaveProperty('detail');
     const other = await lite('http', 'request', 'GET', 'http://127.0.0.1:9/steal');
     expect(other).toMatchObject({ code: 2, stdout: '' });
   });
 
-  it('chats with streamed answers, and leaves at the end of the input', async () => {
-    const { code, stdout, stderr } = await home.run(['chat', 'demo', '-s', 'short'], {
+  it('chats with streamed answers, runs the commands of the chat, and ends at /quit', async () => {
+    const { code, stdout, stderr } = await home.run(['chat', 'demo', '-s', 'short\u001b[7m'], {
       env: { LITELLM_PROXY_URL: app.url, LITELLM_PROXY_API_KEY: app.adminKey },
       input: 'first words\n/history\n/save talk\n/nothing\n/quit\nnever sent\n',
     });
     expect({ code, stderr }).toEqual(OK);
     expect(stdout).toContain('You said: first words\n');
-    expect(stdout).toContain('system: short\nuser: first words\nassistant: ');
+    expect(stdout).toContain('system: short [7m\nuser: first words\nassistant: ');
     expect(stdout).toContain('Unknown command /nothing. Type /help for the list.\n');
     expect(stdout).not.toContain('never sent');
     const saved = JSON.parse(readFileSync(join(home.folder, 'talk.json'), 'utf8')) as { messages: unknown[] };
     expect(saved.messages).toHaveLength(3);
   });
 
-  it('shows traces, the catalog, decisions and lenses, also as JSON', async () => {
+  it('shows traces and the catalog as tables and as JSON, and decisions and lenses as tables', async () => {
     await app.call('POST', '/v1/chat/completions', { model: 'demo', messages: [{ role: 'user', content: 'traced' }] });
-    const list = async () => parsed(await lite('traces', '--json')) as { data: { trace_id: string }[] };
+    const list = async () => jsonOf(await lite('traces', '--json')) as { data: { trace_id: string }[] };
     await expect.poll(async () => (await list()).data.length).toBeGreaterThan(0);
     const id = (await list()).data[0]?.trace_id ?? '';
     expect(rowsOf(await lite('traces'))[0]?.[0]).toBe(id);
@@ -240,7 +241,7 @@ describe('commands of the gateway', () => {
       '$0.000000',
     ]);
     expect(rowsOf(await lite('catalog', 'gpt-4o'))).toContainEqual(['provider', 'openai']);
-    expect(parsed(await lite('catalog', '--search', 'gpt-4o', '--page-size', '2', '--json'))).toMatchObject({
+    expect(jsonOf(await lite('catalog', '--search', 'gpt-4o', '--page-size', '2', '--json'))).toMatchObject({
       page_size: 2,
     });
     const decided = await lite(
@@ -263,7 +264,7 @@ describe('commands of the gateway', () => {
     });
   });
 
-  it('runs commands one after another without a command', async () => {
+  it('without a command, runs the commands of the input until exit', async () => {
     const { code, stdout, stderr } = await home.run([], {
       env: { LITELLM_PROXY_URL: app.url, LITELLM_PROXY_API_KEY: app.adminKey },
       input: 'nonsense\nconfig get\nexit\n',

@@ -25,6 +25,7 @@ afterAll(async () => {
   upstream.stop();
 });
 
+/** Answer of the graph. */
 async function ask(query: string, key = app.adminKey): Promise<unknown> {
   const response = await fetch(`${app.url}/graphql`, {
     method: 'POST',
@@ -102,7 +103,7 @@ it('counts calls by tier, cause and model, and shows the decision of a call', as
   );
 });
 
-it('refuses keys, and a period that ends before it starts', async () => {
+it('refuses the key of a user, and a period that ends before it starts', async () => {
   const made = await app.call('POST', '/key/generate', {});
   const { key } = (await made.json()) as { key: string };
   expect(await ask('{ autoRouters { model } }', key)).toMatchObject({

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
 let app: TestApp;
-let ann: string;
-let team: string;
+/** Keys of a user and of a team. */
+let [ann, team] = ['', ''];
 
 beforeAll(async () => {
   app = await startApp();
@@ -15,8 +15,9 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const ALL = '{ id memoryId name value metadata userId teamId createdAt updatedAt }';
+const ALL_FIELDS = '{ id memoryId name value metadata userId teamId createdAt updatedAt }';
 
+/** Fields of `data` of an answer, with `errors` if there are any. */
 async function ask(query: string, input?: object, key = ann): Promise<Record<string, unknown>> {
   const response = await fetch(`${app.url}/graphql`, {
     method: 'POST',
@@ -27,10 +28,11 @@ async function ask(query: string, input?: object, key = ann): Promise<Record<str
   return { ...answer.data, ...(answer.errors === undefined ? {} : { errors: answer.errors }) };
 }
 
+/** Runs a mutation. Returns its result. */
 const change = async (name: 'Create' | 'Put' | 'Delete', input: object, key?: string) => {
   const field = `${name.toLowerCase()}Memory`;
   const query = `mutation ($input: ${name}MemoryInput!) {
-    ${field}(input: $input) { __typename ... on Memory ${ALL} ... on UserError { message code } } }`;
+    ${field}(input: $input) { __typename ... on Memory ${ALL_FIELDS} ... on UserError { message code } } }`;
   const answer = await ask(query, input, key);
   return (answer[field] ?? answer) as Record<string, unknown>;
 };
@@ -39,7 +41,7 @@ const TIME = expect.stringMatching(/^\d{4}-/) as string;
 const ID = expect.any(String) as string;
 
 describe('memory in the graph', () => {
-  it('is stored, read, changed and removed, with the same state over HTTP', async () => {
+  it('is stored, read, changed and removed; HTTP reads the changes', async () => {
     const shown = {
       __typename: 'Memory',
       id: ID,
@@ -62,7 +64,6 @@ describe('memory in the graph', () => {
     expect(await overHttp.json()).toMatchObject({ value: 'w', metadata: null });
     const node = `{ node(id: "${String(created['id'])}") { ... on Memory { value } } }`;
     expect(await ask(node)).toEqual({ node: { value: 'w' } });
-    // Another caller does not find it.
     expect((await ask(node, undefined, team))['node']).toBeNull();
     expect(await change('Delete', { name: 'n' }, team)).toMatchObject({ code: 'NOT_FOUND' });
     expect(await change('Delete', { name: 'n' })).toMatchObject({ name: 'n' });
@@ -86,7 +87,7 @@ describe('memory in the graph', () => {
     expect(await list('', app.adminKey)).toEqual(page(['of team', 'a2', 'a1', 'b']));
   });
 
-  it('of another owner is for administrators', async () => {
+  it('of another owner can be changed by administrators only', async () => {
     expect(JSON.stringify(await change('Create', { name: 'x', value: 'v', userId: 'bob' }))).toContain('FORBIDDEN');
     expect(await change('Create', { name: 'x', value: 'v', userId: 'bob' }, app.adminKey)).toMatchObject({
       userId: 'bob',

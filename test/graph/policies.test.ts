@@ -22,6 +22,7 @@ afterAll(() => app.stop());
 
 type Answer = Readonly<Record<string, unknown>>;
 
+/** Fields of `data` of an answer, with `errors` if there are any. */
 async function ask(query: string, input?: object, key = app.adminKey): Promise<Answer> {
   const response = await fetch(`${app.url}/graphql`, {
     method: 'POST',
@@ -36,6 +37,7 @@ const POLICY =
   'id policyId name version isLatest status parentId inherit guardrailsAdd guardrailsRemove condition pipeline isFromConfig';
 const ATTACHMENT = 'id attachmentId policyName scope teams keys models tags priority isDefault isFromConfig';
 
+/** Runs a mutation. Returns its result. */
 async function change(field: string, type: string, members: string, input: object): Promise<Answer> {
   const inputType = `${field.charAt(0).toUpperCase()}${field.slice(1)}Input`;
   const query = `mutation ($input: ${inputType}!) { ${field}(input: $input) { __typename ... on ${type} { ${members} } ... on UserError { message code } } }`;
@@ -46,7 +48,7 @@ async function change(field: string, type: string, members: string, input: objec
 const ID = expect.any(String) as string;
 
 describe('policies in the graph', () => {
-  it('have versions that come in force, are attached, matched and deleted', async () => {
+  it('are created, get a version in force, are attached, matched and deleted', async () => {
     const pipeline = { mode: 'pre_call', steps: [{ guardrail: 'g' }] };
     const made = await change('createPolicy', 'Policy', POLICY, {
       name: 'p',
@@ -125,7 +127,7 @@ describe('policies in the graph', () => {
     expect(JSON.stringify(audit)).toContain('DELETED');
   });
 
-  it('refuse wrong input, and keys of no administrator', async () => {
+  it('are refused with an unknown guardrail, and for the key of a user', async () => {
     expect(await change('createPolicy', 'Policy', POLICY, { name: 'w', guardrailsAdd: ['gone'] })).toEqual({
       __typename: 'InvalidInputError',
       message: "The guardrail 'gone' does not exist.",

@@ -26,9 +26,10 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-const ALL = '{ id searchToolId name provider params info isFromConfig createdAt updatedAt }';
+const ALL_FIELDS = '{ id searchToolId name provider params info isFromConfig createdAt updatedAt }';
 const FAILURE = '... on UserError { message code }';
 
+/** Fields of `data` of an answer, with `errors` if there are any. */
 async function ask(query: string, input?: object, key = app.adminKey): Promise<Record<string, unknown>> {
   const response = await fetch(`${app.url}/graphql`, {
     method: 'POST',
@@ -39,10 +40,11 @@ async function ask(query: string, input?: object, key = app.adminKey): Promise<R
   return { ...answer.data, ...(answer.errors === undefined ? {} : { errors: answer.errors }) };
 }
 
+/** Runs a mutation. Returns its result. */
 const change = async (name: 'Create' | 'Update' | 'Delete', input: object, key?: string) => {
   const field = `${name.toLowerCase()}SearchTool`;
   const query = `mutation ($input: ${name}SearchToolInput!) {
-    ${field}(input: $input) { __typename ... on SearchTool ${ALL} ${FAILURE} } }`;
+    ${field}(input: $input) { __typename ... on SearchTool ${ALL_FIELDS} ${FAILURE} } }`;
   const answer = await ask(query, input, key);
   return (answer[field] ?? answer) as Record<string, unknown>;
 };
@@ -59,7 +61,7 @@ const TIME = expect.stringMatching(/^\d{4}-/) as string;
 const ID = expect.any(String) as string;
 
 describe('search tools in the graph', () => {
-  it('are stored, read, changed and removed, with the same state over HTTP', async () => {
+  it('are stored, read, changed and removed; HTTP reads the changes', async () => {
     const params = { search_provider: 'perplexity', api_key: 'sk-hidden' };
     const created = await change('Create', { name: 'one', params, info: { description: 'd' } });
     const shown = {
@@ -76,7 +78,7 @@ describe('search tools in the graph', () => {
     };
     expect(created).toEqual(shown);
     const id = created['id'] as string;
-    const node = await ask(`{ node(id: "${id}") { ... on SearchTool ${ALL} } }`);
+    const node = await ask(`{ node(id: "${id}") { ... on SearchTool ${ALL_FIELDS} } }`);
     expect(node['node']).toMatchObject({ name: 'one' });
     const update = { searchTool: id, params: { ...params, api_key: 'REDACTED', timeout: 3 }, info: null };
     const changed = { ...shown, params: update.params, info: null };
@@ -105,7 +107,7 @@ describe('search tools in the graph', () => {
     expect(await change('Delete', { searchTool: id })).toMatchObject({ __typename: 'NotFoundError' });
   });
 
-  it('are refused with the reason', async () => {
+  it('are refused for a used name, invalid parameters, and the key of a user', async () => {
     const params = { search_provider: 'tavily' };
     expect(await change('Create', { name: 'of-file', params })).toMatchObject({
       code: 'CONFLICT',
@@ -121,7 +123,7 @@ describe('search tools in the graph', () => {
     });
   });
 
-  it('are tested before they are stored', async () => {
+  it('can be tested without storing them', async () => {
     const test = (path: string) =>
       ask(
         `mutation ($input: TestSearchToolInput!) {
@@ -136,7 +138,7 @@ describe('search tools in the graph', () => {
 });
 
 describe('searchWeb', () => {
-  it('gives results and the exact cost', async () => {
+  it('returns results and the exact cost', async () => {
     const input = { searchTool: 'of-file', queries: ['x'], maxResults: 1, country: 'de', callId: 'my-call' };
     expect(await search({ ...input, parameters: { topic: 'news' }, domains: ['a.test'] })).toEqual({
       searchWeb: {
@@ -155,7 +157,7 @@ describe('searchWeb', () => {
     });
   });
 
-  it('is refused with the reason', async () => {
+  it('fails for an unknown tool, no query, a failing provider, and a tool that the key may not use', async () => {
     expect(await search({ searchTool: 'nope', queries: ['x'] })).toMatchObject({ searchWeb: { code: 'NOT_FOUND' } });
     expect(await search({ searchTool: 'of-file', queries: [] })).toMatchObject({
       searchWeb: { code: 'INVALID_INPUT' },

@@ -22,11 +22,12 @@ for (const engine of ENGINES)
   describe.skipIf(engine.skipReason !== null)(`auto routers on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
+    /** Stores of another process on PostgreSQL; otherwise `stores`. */
     let others: Stores;
     beforeAll(async () => {
       scratch = await engine.create();
       stores = await scratch.open();
-      // A SQLite file belongs to one process.
+      // Only one process can open a SQLite file.
       others = engine.name === 'postgresql' ? await scratch.open() : stores;
     });
     afterAll(async () => {
@@ -35,7 +36,7 @@ for (const engine of ENGINES)
       await scratch.remove();
     });
 
-    it('store the decision of a call, and count calls by router, tier, cause and model', async () => {
+    it('store decisions of calls, and count calls by router, tier, cause and model', async () => {
       const startedAt = new Date(1_700_000_000_000);
       const row = (id: string, more: object) => aSpendRow({ id, callId: id, startedAt, cost: 7n as Usd, ...more });
       await stores.spend.append([
@@ -50,17 +51,17 @@ for (const engine of ENGINES)
       expect(found.find(({ id }) => id === 'c1')?.routing).toEqual(DECISION);
       expect(found.find(({ id }) => id === 'c5')).not.toHaveProperty('routing');
       const period = { fromMs: startedAt.getTime(), toMs: startedAt.getTime() + 1_000 };
-      const same = { routerId: 'r-1', router: 'smart' };
+      const router = { routerId: 'r-1', router: 'smart' };
       const expected = [
-        { ...same, tier: 'SIMPLE', cause: 'llm_classifier', model: 'small', calls: 2, failures: 1, cost: 7n },
-        { ...same, tier: null, cause: 'llm_classifier_fallback', model: 'spare', calls: 1, failures: 0, cost: 7n },
+        { ...router, tier: 'SIMPLE', cause: 'llm_classifier', model: 'small', calls: 2, failures: 1, cost: 7n },
+        { ...router, tier: null, cause: 'llm_classifier_fallback', model: 'spare', calls: 1, failures: 0, cost: 7n },
       ];
       expect(await stores.autoRouters.routedCalls(period, 10)).toEqual(expected);
       expect(await stores.autoRouters.routedCalls(period, 1)).toEqual(expected.slice(0, 1));
       expect(await stores.autoRouters.routedCalls({ fromMs: 0, toMs: 1 }, 10)).toEqual([]);
     });
 
-    it('run the registrations of all processes one after another', async () => {
+    it('run exclusive work of all processes one after another', async () => {
       const steps: string[] = [];
       const work = (name: string) => async () => {
         steps.push(`${name} begins`);

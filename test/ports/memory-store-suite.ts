@@ -33,7 +33,7 @@ export function memoryStoreSuite(engine: Engine): void {
     afterAll(() => scratch.remove());
 
     it.each([null, { z: 1, a: [null] }, [1, 'x'], 'text', 3, true])(
-      'returns a row as it was added: %j',
+      'returns an added entry unchanged, with the metadata %j',
       async (metadata) => {
         const row = aMemory('one', { metadata, userId: null, teamId: 't', owner: 'team:t' });
         await store.add(row);
@@ -41,7 +41,7 @@ export function memoryStoreSuite(engine: Engine): void {
       },
     );
 
-    it('has a name once for each owner', async () => {
+    it('refuses a second entry of one owner with one name', async () => {
       await store.add(aMemory('one', { name: 'n' }));
       await store.add(aMemory('two', { name: 'n', owner: 'team:t' }));
       await expect(store.add(aMemory('three', { name: 'n' }))).rejects.toThrow(
@@ -49,7 +49,7 @@ export function memoryStoreSuite(engine: Engine): void {
       );
     });
 
-    it('filters by owner, name and the beginning of the name, with the case of letters', async () => {
+    it('filters by owner, name, start of the name, and search; upper and lower case differ', async () => {
       const names = ['ab', 'aB', 'a%', 'a_', '😀x', 'é'];
       for (const [index, name] of names.entries())
         await store.add(aMemory(`id${index}`, { name, createdAt: at(index) }));

@@ -51,7 +51,7 @@ const aPrompt: StoredPrompt = {
   ...STAMPS,
 };
 
-/** Contract of the stores of policies and prompts, and of several processes over one store. */
+/** Contract of the stores of policies, attachments and prompts, and of several processes that use one store. */
 export function policyStoreSuite(engine: Engine): void {
   describe.skipIf(engine.skipReason !== null)(`PolicyStore and PromptStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
@@ -68,9 +68,10 @@ export function policyStoreSuite(engine: Engine): void {
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
+    /** Policies as another process has them. */
     const aProcess = () => createPolicies({ configured: { policies: [], attachments: [] }, policies, attachments });
 
-    it('returns rows as they were added, and refuses a version of a policy a second time', async () => {
+    it('returns added rows unchanged, and refuses a second version 1 of a policy', async () => {
       const pipeline = {
         mode: 'pre_call' as const,
         steps: [
@@ -98,7 +99,7 @@ export function policyStoreSuite(engine: Engine): void {
       expect(JSON.stringify((await prompts.all(null))[0]?.params)).toBe('{"z":1,"a":null}');
     });
 
-    it('a version that comes in force replaces the one before, also in another process', async () => {
+    it('a version that comes in force replaces the former version, also in another process', async () => {
       const one = aProcess();
       const other = aProcess();
       const rules = { description: null, inherit: null, guardrailsRemove: [], condition: null, pipeline: null };
@@ -112,7 +113,7 @@ export function policyStoreSuite(engine: Engine): void {
       expect(other.list().map(({ status }) => status)).toEqual(['published', 'production']);
     });
 
-    it('refuses cycles, and a policy that two requests create at once', async () => {
+    it('refuses cycles, and one of two concurrent requests for a policy', async () => {
       const registry = aProcess();
       const rules = { description: null, guardrailsAdd: [], guardrailsRemove: [], condition: null, pipeline: null };
       await registry.add({ ...rules, id: '1', name: 'a', inherit: null }, BY);
@@ -125,10 +126,12 @@ export function policyStoreSuite(engine: Engine): void {
       expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     });
 
-    it('numbers versions of prompts that several requests store at once', async () => {
+    it('gives concurrently stored versions of a prompt different numbers', async () => {
       const params = { prompt_integration: 'dotprompt', dotprompt_content: 'hi' };
       const processes = [1, 2, 3].map(() => createPrompts({ configured: [], store: prompts }));
-      const stored = await Promise.all(processes.map((one) => one.add({ promptId: 'pr', params, info: null }, BY)));
+      const stored = await Promise.all(
+        processes.map((registry) => registry.add({ promptId: 'pr', params, info: null }, BY)),
+      );
       expect(new Set(stored.map(({ version }) => version))).toEqual(new Set([1, 2, 3]));
     });
   });

@@ -14,6 +14,7 @@ const NOW = new Date('2026-01-02T03:04:05Z');
 const LATER = new Date('2026-01-02T03:05:05Z');
 const BY = { now: NOW, by: 'admin' };
 
+/** A row of the store. */
 const aRow = (overrides: Partial<StoredSearchTool> = {}): StoredSearchTool => ({
   id: 'one',
   name: 'n',
@@ -32,6 +33,7 @@ const DRAFT = {
   params: { search_provider: 'tavily', api_key: 'sk-search' },
   info: null,
 };
+/** A tool of the configuration file. */
 const fromFile = (id: string, overrides: Partial<SearchTool> = {}): SearchTool => ({
   ...DRAFT,
   id,
@@ -43,12 +45,13 @@ const fromFile = (id: string, overrides: Partial<SearchTool> = {}): SearchTool =
   ...overrides,
 });
 
-/** Contract of every SearchToolStore, and of the search tools of several processes over one store. */
+/** Contract of every SearchToolStore, and of the search tools of several processes that use one store. */
 export function searchToolStoreSuite(engine: Engine): void {
   describe.skipIf(engine.skipReason !== null)(`SearchToolStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let store: SearchToolStore;
     const warnings: object[] = [];
+    /** Search tools as another process has them. The configuration has two tools `f`. */
     const aProcess = (saltKey = 'salt', rows = store): SearchTools =>
       createSearchTools({
         configured: [fromFile('f1'), fromFile('f2')],
@@ -70,7 +73,7 @@ export function searchToolStoreSuite(engine: Engine): void {
     });
     afterAll(() => scratch.remove());
 
-    it('returns a row as it was added, lists the oldest first, and refuses an id and a name a second time', async () => {
+    it('returns rows unchanged, oldest first; refuses used ids and names; changes and removes rows', async () => {
       const two = aRow({ id: 'two', name: 'm', info: null, createdAt: LATER });
       await store.add(two);
       await store.add(aRow());
@@ -85,7 +88,7 @@ export function searchToolStoreSuite(engine: Engine): void {
       expect(await store.all(null)).toEqual([two]);
     });
 
-    it('keeps params encrypted; a process with another salt key has none, and may replace all of them', async () => {
+    it('stores params encrypted; a process with another salt key cannot read them, but can replace all of them', async () => {
       await aProcess().add(DRAFT, BY);
       expect(JSON.stringify(await store.find('one'))).not.toContain('sk-search');
       const withOtherKey = aProcess('other');
@@ -102,7 +105,7 @@ export function searchToolStoreSuite(engine: Engine): void {
       expect(withOtherKey.accountFault('one')).toBeNull();
     });
 
-    it('lists params as configured, and gives the tools of a name in turns with the values of variables', async () => {
+    it('lists params with references to variables; tools of one name take turns, and have the values of variables', async () => {
       const tools = aProcess();
       const added = await tools.add(DRAFT, BY);
       expect(added).toEqual({ ...DRAFT, isFromConfig: false, createdAt: NOW, updatedAt: NOW });
@@ -114,7 +117,7 @@ export function searchToolStoreSuite(engine: Engine): void {
       expect(tools.named('nope')).toEqual([]);
     });
 
-    it('uses the changes of another process after a refresh', async () => {
+    it('has the changes of another process after a refresh', async () => {
       const [here, there] = [aProcess(), aProcess('salt', (await scratch.open()).searchTools)];
       await here.add(DRAFT, BY);
       await there.refresh();
@@ -129,7 +132,7 @@ export function searchToolStoreSuite(engine: Engine): void {
       expect(there.named('b')).toEqual([]);
     });
 
-    it('refuses names and changes of tools of the file, which hide stored ones with their name', async () => {
+    it('refuses names and changes of tools of the file; these hide stored tools with their names', async () => {
       const tools = aProcess();
       await expect(tools.add({ ...DRAFT, name: 'f' }, BY)).rejects.toThrow(Conflict);
       await expect(tools.change('f1', { name: 'x' }, BY)).rejects.toThrow(Conflict);

@@ -13,22 +13,22 @@ export interface LiteResult {
   readonly stderr: string;
 }
 
-/** A command that runs. */
+/** A running command. */
 interface RunningLite {
   readonly process: ChildProcess;
   readonly ended: Promise<LiteResult>;
-  /** Resolves to the match of a pattern in stdout. Rejects when the command ends without it. */
+  /** Resolves to the first match of a pattern in stdout. Rejects when the command ends without a match. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-/** A home folder in which commands run. */
+/** A temporary home folder in which commands run. */
 export interface LiteHome {
   readonly folder: string;
   /** Settings file of Claude Code in this home. */
   readonly claudeSettings: string;
   /** Path of a file in `~/.litellm`. */
   file(name: string): string;
-  /** Installs a program that prints its arguments and some variables as JSON, and ends with an exit code. */
+  /** Installs a program that prints its arguments and the variables of `PRINTED` as JSON, then ends with `exitCode`. */
   install(name: string, exitCode?: number): void;
   start(words: readonly string[], options?: LiteOptions): RunningLite;
   run(words: readonly string[], options?: LiteOptions): Promise<LiteResult>;
@@ -37,14 +37,14 @@ export interface LiteHome {
 
 interface LiteOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Text of stdin. */
+  /** Whole text of stdin. */
   readonly input?: string;
 }
 
-/** Variables that an installed program prints. */
+/** Starts of the names of variables that an installed program prints. */
 const PRINTED = ['ANTHROPIC_', 'OPENAI_', 'OPENCODE_', 'ENABLE_TOOL_SEARCH', 'CLAUDE_CODE_'];
 
-const program = (exitCode: number): string => `#!${process.execPath}
+const scriptOf = (exitCode: number): string => `#!${process.execPath}
 if (process.argv[2] === '--version') {
   console.log(process.argv[1].split('/').at(-1) + '-cli ' + (process.env.PROGRAM_VERSION ?? '0.130.0'));
   process.exit(0);
@@ -104,7 +104,7 @@ export function createLiteHome(): LiteHome {
     claudeSettings: join(folder, 'claude', 'settings.json'),
     file: (name) => join(folder, '.litellm', name),
     install(name, exitCode = 0) {
-      writeFileSync(join(programs, name), program(exitCode));
+      writeFileSync(join(programs, name), scriptOf(exitCode));
       chmodSync(join(programs, name), 0o755);
     },
     start,

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Server that offers the login with PKCE, with the checks of RFC 7636. Every renewal replaces the refresh token. */
+/** Server with the login by PKCE (RFC 7636). Every renewal replaces the refresh token. */
 export interface PkceServer {
   readonly url: string;
   /** Lifetime of issued keys, in s. */
   lifetime: number;
   /** Status of `/revoke`. */
   revocationStatus: number;
-  /** Members of the discovery document that replace its own. */
+  /** Members that replace members of the discovery document. */
   document: Readonly<Record<string, unknown>>;
   /** Refresh tokens that were revoked. */
   readonly revoked: readonly string[];
@@ -60,7 +60,7 @@ export async function startPkceServer(): Promise<PkceServer> {
       .digest('base64url');
     if (code === undefined || code.challenge !== challenge || code.clientId !== form.get('client_id'))
       return invalid(response, 'the code is not valid');
-    if (code.redirectUri !== form.get('redirect_uri')) return invalid(response, 'the redirect is another');
+    if (code.redirectUri !== form.get('redirect_uri')) return invalid(response, 'the redirect address differs');
     issue(response);
   }
 

@@ -11,7 +11,7 @@ interface ReceivedSearch {
   readonly json: Json;
 }
 
-/** Providers of searches in memory, each below a path of its name. */
+/** Loopback server with an API of each search provider, below a path with the name of the provider. */
 export interface SearchUpstream {
   readonly url: string;
   readonly received: readonly ReceivedSearch[];
@@ -68,8 +68,9 @@ const ANSWERS: Readonly<Record<string, Json>> = {
 };
 
 /**
- * Starts the providers on a free loopback port. The query decides the answer: `status:<status>` fails and repeats the
- * credential, `no list` and `no json` are unusable, and `silence` is never answered.
+ * Starts the server on a free loopback port. A query can change the answer: `status:<status>` fails and repeats the
+ * credential, `no list` and `no json` get an unusable answer, and `no answer` gets none. All searches below
+ * `/<provider>/broken` fail with 502.
  */
 export async function startSearchUpstream(): Promise<SearchUpstream> {
   const received: ReceivedSearch[] = [];
@@ -85,7 +86,7 @@ export async function startSearchUpstream(): Promise<SearchUpstream> {
       const sent = json['query'] ?? json['q'] ?? searchParams.get('q');
       const query = typeof sent === 'string' ? sent : '';
       const [, provider = '', mode] = pathname.split('/');
-      if (query.startsWith('silence')) return;
+      if (query.startsWith('no answer')) return;
       const status = mode === 'broken' ? 502 : Number(/^status:(\d+)/.exec(query)?.[1] ?? 200);
       response.writeHead(status, { 'content-type': 'application/json' });
       if (status !== 200) response.end(JSON.stringify({ error: { message: `refused: ${headers.authorization}` } }));

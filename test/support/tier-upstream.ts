@@ -2,22 +2,22 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request that the upstream has received. */
-interface SeenCall {
+interface ReceivedCall {
   readonly model: string;
   readonly body: Record<string, unknown>;
 }
 
-/** What the judge answers: a text, a status of an error, or nothing at all. */
+/** Answer of the judge: a text, or an error status. The text `no answer` leaves the request without an answer. */
 type JudgeAnswer = string | { readonly status: number };
 
-/** Loopback upstream in the chat-completions format. Each model answers with its own name. */
+/** Loopback upstream in the chat-completions format. The model `x` answers `from x`. */
 export interface TierUpstream {
   readonly url: string;
-  readonly seen: SeenCall[];
+  /** Received requests. Tests may empty the list. */
+  readonly seen: ReceivedCall[];
   /** Answer of the model `judge-1`. */
   judge: JudgeAnswer;
-  /** Statuses of models that fail. */
+  /** Error statuses of models that fail. */
   readonly failing: Map<string, number>;
   stop(): void;
 }
@@ -47,7 +47,7 @@ function sendStream(response: ServerResponse, model: string): void {
 
 export async function startTierUpstream(): Promise<TierUpstream> {
   const state: { judge: JudgeAnswer } = { judge: '{}' };
-  const seen: SeenCall[] = [];
+  const seen: ReceivedCall[] = [];
   const failing = new Map<string, number>();
   const server = createServer((request, response) => {
     void bodyOf(request).then((body) => {
@@ -56,7 +56,7 @@ export async function startTierUpstream(): Promise<TierUpstream> {
       const failure = failing.get(model);
       if (failure !== undefined) return sendJson(response, failure, { error: { message: 'failing' } });
       const { judge } = state;
-      if (model === 'judge-1' && judge === 'silence') return undefined;
+      if (model === 'judge-1' && judge === 'no answer') return undefined;
       if (model === 'judge-1' && typeof judge !== 'string')
         return sendJson(response, judge.status, { error: { message: 'judge fails' } });
       if (body['stream'] === true) return sendStream(response, model);
@@ -89,7 +89,7 @@ export async function startTierUpstream(): Promise<TierUpstream> {
   };
 }
 
-/** A model of the upstream in a configuration. Its prices are per token, in USD. */
+/** A model of the upstream in a configuration. `price` is in USD per token. */
 export const tierModel = (name: string, url: string, price = 0.001) => ({
   model_name: name,
   litellm_params: {
@@ -102,7 +102,7 @@ export const tierModel = (name: string, url: string, price = 0.001) => ({
   },
 });
 
-/** A router in a configuration. */
+/** A router in a configuration. `config` is its `complexity_router_config`. */
 export const routerModel = (name: string, config: Record<string, unknown>, defaultModel?: string) => ({
   model_name: name,
   litellm_params: {
@@ -136,10 +136,10 @@ export const FUSE = {
 };
 
 /** Answer of a judge to a capability router. */
-export const capabilityAnswer = (p: number, boundary = 'supported', rule = 'SUP-1'): string =>
-  JSON.stringify({ crux: 'a fact', primary_rule: rule, capability_boundary: boundary, p_solve: p });
+export const capabilityAnswer = (probability: number, boundary = 'supported', rule = 'SUP-1'): string =>
+  JSON.stringify({ crux: 'a fact', primary_rule: rule, capability_boundary: boundary, p_solve: probability });
 
-/** Answer of a judge to a Fuse v2 router. */
+/** Answer of a judge to a Fuse v2 router: the probabilities that the two models solve the task. */
 export const fuseAnswer = (efficient: number, capable: number): string =>
   JSON.stringify({
     crux: 'the join',

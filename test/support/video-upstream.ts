@@ -12,10 +12,11 @@ interface ReceivedVideo {
   readonly body: string;
 }
 
-/** An upstream with OpenAI's API of videos, in memory. */
+/** Loopback upstream with OpenAI's API of videos. Jobs are kept in memory. */
 export interface VideoUpstream {
   readonly url: string;
   readonly received: readonly ReceivedVideo[];
+  /** Ids of all jobs, oldest first. */
   ids(): readonly string[];
   stop(): Promise<void>;
 }
@@ -29,17 +30,21 @@ const failure = (status: number, message: string): readonly [number, Json] => [
 const fieldOf = (body: string, name: string): string | undefined =>
   new RegExp(`name="${name}"\\r\\n\\r\\n([^\\r]*)`).exec(body)?.[1];
 
+const jsonOf = (body: string): Json => (body === '' ? {} : (JSON.parse(body) as Json));
+
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /**
- * Starts the upstream on a free loopback port. A job is completed when it is read for the first time. One with the
- * prompt `broken` cannot be read. A request with the prompt `silence` gets no answer, one with `half` a part of it.
+ * Starts the upstream on a free loopback port. The first read of a job completes the job. A prompt can change this:
+ * `status:<status>` refuses the request, `failed` starts a failed job, and a job of `broken` cannot be read. A request
+ * with `no answer` is not answered. A request with `half` gets the first byte of an answer.
  */
 export async function startVideoUpstream(): Promise<VideoUpstream> {
   const received: ReceivedVideo[] = [];
   const videos = new Map<string, Json>();
   let count = 0;
 
+  /** Status and body of a request for a job. */
   function start(sent: Json, more: Json = {}): readonly [number, Json] {
     const prompt = textOf(sent['prompt']);
     const refused = /^status:(\d+)/.exec(prompt)?.[1];
@@ -62,7 +67,7 @@ export async function startVideoUpstream(): Promise<VideoUpstream> {
       const value = fieldOf(call.body, name);
       return value === undefined ? [] : [[name, value] as const];
     });
-    const sent = isForm ? Object.fromEntries(fields) : call.body === '' ? {} : (JSON.parse(call.body) as Json);
+    const sent: Json = isForm ? Object.fromEntries(fields) : jsonOf(call.body);
     if (id === '') return start(sent);
     const video = videos.get(id);
     if (video === undefined) return failure(404, `Video with id '${id}' not found.`);
@@ -89,7 +94,7 @@ export async function startVideoUpstream(): Promise<VideoUpstream> {
       const body = Buffer.concat(chunks).toString('latin1');
       const call = { method: request.method ?? '', path: pathname, search, authorization, contentType, body };
       received.push(call);
-      if (body.includes('"silence"')) return;
+      if (body.includes('"no answer"')) return;
       const [status, value] = answer(call);
       const isBinary = value instanceof Buffer;
       response.writeHead(status, { 'content-type': isBinary ? 'video/mp4' : 'application/json' });

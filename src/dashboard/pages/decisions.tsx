@@ -7,11 +7,11 @@ type Answer = DecisionsQuery['decisions']['nodes'][number]['answers'][number];
 
 /** Decisions with their answers and probabilities, newest first. */
 export function DecisionsPage() {
-  const { nodes, error, loading, more } = usePages(DecisionsDocument, {}, ({ decisions }) => decisions);
+  const { nodes, error, isLoading, more } = usePages(DecisionsDocument, {}, ({ decisions }) => decisions);
   return (
     <>
       <h1>Decisions</h1>
-      <ListState error={error} loading={loading} isEmpty={nodes.length === 0} empty="No decision yet." />
+      <ListState error={error} isLoading={isLoading} isEmpty={nodes.length === 0} emptyText="No decision yet." />
       {nodes.length > 0 && (
         <table>
           <thead>
@@ -44,7 +44,7 @@ export function DecisionsPage() {
           </tbody>
         </table>
       )}
-      <MoreButton more={more} loading={loading} />
+      <MoreButton loadMore={more} isLoading={isLoading} />
     </>
   );
 }

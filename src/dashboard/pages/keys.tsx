@@ -17,13 +17,14 @@ import { Badge, ListState, MoreButton } from '../parts/status.tsx';
 /** Virtual keys: create, block, unblock and delete them. */
 export function KeysPage() {
   const [alias, setAlias] = useState('');
-  const { nodes, error, loading, more, reload } = usePages(
+  const { nodes, error, isLoading, more, reload } = usePages(
     KeysDocument,
     { filter: alias === '' ? {} : { alias } },
     ({ virtualKeys }) => virtualKeys,
   );
   const [failure, setFailure] = useState<string | null>(null);
-  const change = (work: Promise<string | null>): void => {
+  /** Waits for a change of a key. Shows its message, then reloads the list. */
+  const runChange = (work: Promise<string | null>): void => {
     work.then(
       (message) => {
         setFailure(message);
@@ -35,7 +36,7 @@ export function KeysPage() {
   return (
     <>
       <h1>Keys</h1>
-      <NewKey created={reload} />
+      <NewKey onCreated={reload} />
       <form
         class="tools"
         onSubmit={(event) => {
@@ -53,7 +54,7 @@ export function KeysPage() {
           {failure}
         </p>
       )}
-      <ListState error={error} loading={loading} isEmpty={nodes.length === 0} empty="No key." />
+      <ListState error={error} isLoading={isLoading} isEmpty={nodes.length === 0} emptyText="No key." />
       {nodes.length > 0 && (
         <table>
           <thead>
@@ -71,30 +72,30 @@ export function KeysPage() {
           </thead>
           <tbody>
             {nodes.map((key) => (
-              <KeyRow key={key.id} line={key} change={change} />
+              <KeyRow key={key.id} line={key} runChange={runChange} />
             ))}
           </tbody>
         </table>
       )}
-      <MoreButton more={more} loading={loading} />
+      <MoreButton loadMore={more} isLoading={isLoading} />
     </>
   );
 }
 
-/** The message of a user error, else null. */
+/** The message of a result that is an error; null for a success. */
 const problemIn = (result: { readonly kind: string; readonly message?: string }): string | null =>
   result.message ?? null;
 
 function KeyRow({
   line,
-  change,
+  runChange,
 }: {
   readonly line: KeyLineFragment;
-  readonly change: (work: Promise<string | null>) => void;
+  readonly runChange: (work: Promise<string | null>) => void;
 }) {
   const { hash, name, alias, team, models, blocked, expiresAt, spendUsd, maxBudgetUsd, budgetDuration } = line;
   const title = alias ?? name;
-  const setBlocked = async (): Promise<string | null> =>
+  const toggleBlocked = async (): Promise<string | null> =>
     blocked
       ? problemIn((await request(UnblockKeyDocument, { key: hash })).unblockKey)
       : problemIn((await request(BlockKeyDocument, { key: hash })).blockKey);
@@ -117,13 +118,13 @@ function KeyRow({
         {budgetDuration !== null && ` per ${budgetDuration}`}
       </td>
       <td>
-        <button type="button" onClick={() => change(setBlocked())}>
+        <button type="button" onClick={() => runChange(toggleBlocked())}>
           {blocked ? 'Unblock' : 'Block'} <span class="hidden">{title}</span>
         </button>{' '}
         <button
           type="button"
           onClick={() => {
-            if (confirm(`Delete the key ${title}? Clients that use it are refused immediately.`)) change(remove());
+            if (confirm(`Delete the key ${title}? Clients that use it are refused immediately.`)) runChange(remove());
           }}
         >
           Delete <span class="hidden">{title}</span>
@@ -147,24 +148,24 @@ function readKeyForm(form: HTMLFormElement): GenerateKeyInput {
   };
 }
 
-function NewKey({ created }: { readonly created: () => void }) {
+function NewKey({ onCreated }: { readonly onCreated: () => void }) {
   const [key, setKey] = useState<string | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const [isBusy, setIsBusy] = useState(false);
   const create = async (form: HTMLFormElement): Promise<void> => {
-    setBusy(true);
+    setIsBusy(true);
     setFailure(null);
     try {
       const { generateKey } = await request(GenerateKeyDocument, { input: readKeyForm(form) });
       if (generateKey.kind === 'GeneratedKey') {
         setKey(generateKey.key);
         form.reset();
-        created();
+        onCreated();
       } else setFailure(generateKey.message);
     } catch (error) {
       setFailure(messageOf(error));
     }
-    setBusy(false);
+    setIsBusy(false);
   };
   return (
     <details class="panel">
@@ -188,7 +189,7 @@ function NewKey({ created }: { readonly created: () => void }) {
         <label>
           Expires after <input name="duration" placeholder="30d, 12h; never when empty" />
         </label>
-        <button type="submit" disabled={busy}>
+        <button type="submit" disabled={isBusy}>
           Create key
         </button>
       </form>

@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks';
-import { count, dollars, localTime } from '../format.ts';
+import { countText, dollars, localTime } from '../format.ts';
 import { FindingsDocument, type FindingStatus, LensesDocument } from '../generated/graphql.ts';
 import { usePages, useQuery } from '../hooks.ts';
 import { Badge, ListState, MoreButton } from '../parts/status.tsx';
 
-/** Lenses with their last run, and what they found. */
+/** Lenses with their last run, and findings by status. */
 export function LensesPage() {
-  const { data, error, loading } = useQuery(LensesDocument, {});
+  const { data, error, isLoading } = useQuery(LensesDocument, {});
   const lenses = data?.lenses ?? [];
   return (
     <>
       <h1>Lenses</h1>
-      <ListState error={error} loading={loading} isEmpty={lenses.length === 0} empty="No lens yet." />
+      <ListState error={error} isLoading={isLoading} isEmpty={lenses.length === 0} emptyText="No lens yet." />
       {lenses.length > 0 && (
         <table>
           <thead>
@@ -37,7 +37,7 @@ export function LensesPage() {
                   <Badge tone={latestRun.status === 'FAILED' ? 'bad' : 'plain'}>{latestRun.status.toLowerCase()}</Badge>{' '}
                   {latestRun.stage}
                 </td>
-                <td class="number">{count(latestRun.reviewed)}</td>
+                <td class="number">{countText(latestRun.reviewed)}</td>
                 <td class="number">{dollars(spentUsd)}</td>
                 <td>{localTime(nextRunAt)}</td>
               </tr>
@@ -52,7 +52,7 @@ export function LensesPage() {
 
 function Findings() {
   const [status, setStatus] = useState<FindingStatus>('OPEN');
-  const { nodes, error, loading, more } = usePages(
+  const { nodes, error, isLoading, more } = usePages(
     FindingsDocument,
     { filter: { status } },
     ({ findings }) => findings,
@@ -70,13 +70,18 @@ function Findings() {
           </select>
         </label>
       </div>
-      <ListState error={error} loading={loading} isEmpty={nodes.length === 0} empty="No finding with this status." />
+      <ListState
+        error={error}
+        isLoading={isLoading}
+        isEmpty={nodes.length === 0}
+        emptyText="No finding with this status."
+      />
       {nodes.map(({ id, title, priority, description, occurrenceCount, lastSeen, suggestion, lens }) => (
         <details key={id} class="panel">
           <summary>
             <Badge tone={priority === 'HIGH' ? 'bad' : 'plain'}>{priority.toLowerCase()}</Badge> {title}{' '}
             <small>
-              {count(occurrenceCount)} times, last on {localTime(lastSeen)}
+              {countText(occurrenceCount)} times, last on {localTime(lastSeen)}
               {lens !== null && `, lens ${lens.name}`}
             </small>
           </summary>
@@ -84,7 +89,7 @@ function Findings() {
           {suggestion !== null && <p>Suggestion: {suggestion}</p>}
         </details>
       ))}
-      <MoreButton more={more} loading={loading} />
+      <MoreButton loadMore={more} isLoading={isLoading} />
     </section>
   );
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { count, dollarsPerMillion, duration } from '../format.ts';
+import { countText, dollarsPerMillion, durationText } from '../format.ts';
 import { CallableModelsDocument, type CallableModelsQuery, CatalogEntriesDocument } from '../generated/graphql.ts';
 import { useQuery, usePages } from '../hooks.ts';
 import { fieldText } from '../parts/form.ts';
@@ -7,14 +7,19 @@ import { Badge, ListState, MoreButton } from '../parts/status.tsx';
 
 type CallableModel = CallableModelsQuery['callableModels'][number];
 
-/** Models that the caller may use, with their health and prices, and a search in the catalog. */
+/** Models that the caller may call, with health and prices, and a search in the catalog. */
 export function ModelsPage() {
-  const { data, error, loading } = useQuery(CallableModelsDocument, {});
+  const { data, error, isLoading } = useQuery(CallableModelsDocument, {});
   const models = data?.callableModels ?? [];
   return (
     <>
       <h1>Models</h1>
-      <ListState error={error} loading={loading} isEmpty={models.length === 0} empty="No model that you may call." />
+      <ListState
+        error={error}
+        isLoading={isLoading}
+        isEmpty={models.length === 0}
+        emptyText="No model that you may call."
+      />
       {models.length > 0 && (
         <table>
           <thead>
@@ -69,11 +74,16 @@ function PriceCells({ entry }: { readonly entry: Priced | null }) {
   const context = entry?.maxInputTokens ?? null;
   return (
     <>
-      <td class="number">{context === null ? '–' : count(context)}</td>
+      <td class="number">{context === null ? '–' : countText(context)}</td>
       <td class="number">{dollarsPerMillion(entry?.inputCostPerToken ?? null)}</td>
       <td class="number">{dollarsPerMillion(entry?.outputCostPerToken ?? null)}</td>
     </>
   );
+}
+
+function toneOf(state: CallableModel['health']['state']): 'good' | 'bad' | 'plain' {
+  if (state === 'UNKNOWN') return 'plain';
+  return state === 'HEALTHY' ? 'good' : 'bad';
 }
 
 function ModelRow({ model: { name, deployments, health, catalogEntry } }: { readonly model: CallableModel }) {
@@ -86,14 +96,12 @@ function ModelRow({ model: { name, deployments, health, catalogEntry } }: { read
         {problems.length > 0 && <small class="problem"> {problems.join(' ')}</small>}
       </td>
       <td>
-        <Badge tone={health.state === 'HEALTHY' ? 'good' : health.state === 'UNKNOWN' ? 'plain' : 'bad'}>
-          {health.state.toLowerCase()}
-        </Badge>
+        <Badge tone={toneOf(health.state)}>{health.state.toLowerCase()}</Badge>
       </td>
       <td class="number">
-        {count(health.calls)} / {count(health.failures)}
+        {countText(health.calls)} / {countText(health.failures)}
       </td>
-      <td class="number">{health.latencyMs === null ? '–' : duration(health.latencyMs)}</td>
+      <td class="number">{health.latencyMs === null ? '–' : durationText(health.latencyMs)}</td>
       <PriceCells entry={catalogEntry} />
     </tr>
   );
@@ -101,7 +109,7 @@ function ModelRow({ model: { name, deployments, health, catalogEntry } }: { read
 
 function Catalog() {
   const [model, setModel] = useState('');
-  const { nodes, error, loading, more } = usePages(
+  const { nodes, error, isLoading, more } = usePages(
     CatalogEntriesDocument,
     { filter: model === '' ? {} : { model } },
     ({ catalogEntries }) => catalogEntries,
@@ -121,7 +129,12 @@ function Catalog() {
         </label>
         <button type="submit">Search</button>
       </form>
-      <ListState error={error} loading={loading} isEmpty={nodes.length === 0} empty="No entry with this name." />
+      <ListState
+        error={error}
+        isLoading={isLoading}
+        isEmpty={nodes.length === 0}
+        emptyText="No entry with this name."
+      />
       {nodes.length > 0 && (
         <table>
           <thead>
@@ -146,7 +159,7 @@ function Catalog() {
           </tbody>
         </table>
       )}
-      <MoreButton more={more} loading={loading} />
+      <MoreButton loadMore={more} isLoading={isLoading} />
     </section>
   );
 }

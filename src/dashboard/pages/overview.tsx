@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { count, dollars, duration, localTime } from '../format.ts';
+import { countText, dollars, durationText, localTime } from '../format.ts';
 import {
   type CallFragment,
   GatewayDocument,
@@ -12,23 +12,24 @@ import { useQuery, useSubscription } from '../hooks.ts';
 import { type Bar, Bars } from '../parts/bars.tsx';
 import { Badge, ListState, LiveBadge } from '../parts/status.tsx';
 
+/** Ranges to choose from, in UTC days. */
 const RANGES = [1, 7, 30] as const;
 const DAY_MS = 86_400_000;
-/** Number of rows of the charts by route and by model. */
-const TOP = 15;
+/** Maximum rows of the charts by route and by model. */
+const MOST_BARS = 15;
 const RECENT_CALLS = 20;
 
 type SpendGroup = NonNullable<OverviewQuery['days']>['groups'][number];
 
-/** Spend and calls of the last days, the busiest routes and models, and the calls as they end. */
+/** Spend and calls of the last days, the models and routes with most calls, and the most recent calls, live. */
 export function OverviewPage() {
   const [days, setDays] = useState<number>(7);
-  // Whole UTC days, today included: the daily figures of the server.
+  // Start of the first UTC day of a range that includes today.
   const from = useMemo(
     () => `${new Date(Date.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10)}T00:00:00Z`,
     [days],
   );
-  const { data, error, loading, reload } = useQuery(OverviewDocument, { from });
+  const { data, error, isLoading, reload } = useQuery(OverviewDocument, { from });
   const gateway = useQuery(GatewayDocument, { startDate: from.slice(0, 10) });
   const byDay = data?.days?.groups ?? [];
   return (
@@ -55,13 +56,13 @@ export function OverviewPage() {
           Refresh
         </button>
       </div>
-      <ListState error={error} loading={loading} isEmpty={data === null} empty="No figures." />
+      <ListState error={error} isLoading={isLoading} isEmpty={data === null} emptyText="No figures." />
       {data !== null && (
         <>
           <Totals groups={byDay} />
           <Bars caption="Calls by day (UTC)" bars={barsByDay(from, days, byDay)} />
           <Bars
-            caption={`Calls by model (top ${TOP})`}
+            caption={`Calls by model (top ${MOST_BARS})`}
             bars={busiest(data.models?.groups ?? [], ({ modelGroup }) => modelGroup ?? 'unknown')}
           />
           <Routes gateway={gateway.data?.gatewayActivity?.byRoute ?? []} spend={data.endpoints?.groups ?? []} />
@@ -72,8 +73,8 @@ export function OverviewPage() {
   );
 }
 
-/** Sums of decimal texts that are exact: as integers of the finest unit among them. */
-function sumOf(amounts: readonly string[]): string {
+/** Exact sum of decimal texts. Adds integers of the smallest unit that one of the texts has. */
+function sumOfAmounts(amounts: readonly string[]): string {
   const digits = Math.max(0, ...amounts.map((amount) => (amount.split('.')[1] ?? '').length));
   const total = amounts.reduce((sum, amount) => {
     const [whole = '0', decimals = ''] = amount.split('.');
@@ -86,12 +87,12 @@ function sumOf(amounts: readonly string[]): string {
 
 function Totals({ groups }: { readonly groups: readonly SpendGroup[] }) {
   const sum = (value: (group: SpendGroup) => number | string): string =>
-    count(String(groups.reduce((total, group) => total + BigInt(value(group)), 0n)));
+    countText(String(groups.reduce((total, group) => total + BigInt(value(group)), 0n)));
   return (
     <dl class="totals">
       <div>
         <dt>Spend</dt>
-        <dd>{dollars(sumOf(groups.map(({ costUsd }) => costUsd)))}</dd>
+        <dd>{dollars(sumOfAmounts(groups.map(({ costUsd }) => costUsd)))}</dd>
       </div>
       <div>
         <dt>Calls</dt>
@@ -111,7 +112,7 @@ function Totals({ groups }: { readonly groups: readonly SpendGroup[] }) {
   );
 }
 
-/** One bar for each UTC day of the range, also for a day without calls. */
+/** One bar for each UTC day of the range. Days without calls have an empty bar. */
 function barsByDay(from: string, days: number, groups: readonly SpendGroup[]): readonly Bar[] {
   const byDate = new Map(groups.map((group) => [(group.start ?? '').slice(0, 10), group]));
   return Array.from({ length: days }, (_, index) => {
@@ -129,10 +130,14 @@ const spendBar = (label: string, { calls, failures, costUsd }: CountedSpend): Ba
   ...(costUsd === undefined ? {} : { note: dollars(costUsd) }),
 });
 
-const busiest = <G extends CountedSpend>(groups: readonly G[], labelOf: (group: G) => string): readonly Bar[] =>
+/** Bars of the groups with most calls. */
+const busiest = <Group extends CountedSpend>(
+  groups: readonly Group[],
+  labelOf: (group: Group) => string,
+): readonly Bar[] =>
   groups
-    .toSorted((a, b) => Number(b.calls) - Number(a.calls))
-    .slice(0, TOP)
+    .toSorted((left, right) => Number(right.calls) - Number(left.calls))
+    .slice(0, MOST_BARS)
     .map((group) => spendBar(labelOf(group), group));
 
 type RouteCounts = {
@@ -142,7 +147,7 @@ type RouteCounts = {
 };
 type EndpointSpend = NonNullable<OverviewQuery['endpoints']>['groups'][number];
 
-/** Counts at the gateway, for administrators. Counts of spend for other callers, and for days without such counts. */
+/** Requests by route, which only administrators may read. Without such counts, calls of spend rows by endpoint. */
 function Routes({
   gateway,
   spend,
@@ -152,7 +157,10 @@ function Routes({
 }) {
   if (gateway.length === 0)
     return (
-      <Bars caption={`Calls by endpoint (top ${TOP})`} bars={busiest(spend, ({ endpoint }) => endpoint ?? 'unknown')} />
+      <Bars
+        caption={`Calls by endpoint (top ${MOST_BARS})`}
+        bars={busiest(spend, ({ endpoint }) => endpoint ?? 'unknown')}
+      />
     );
   const bars = gateway
     .map(({ route, succeeded, failed }) => ({
@@ -160,13 +168,13 @@ function Routes({
       succeeded: Number(succeeded),
       failed: Number(failed),
     }))
-    .toSorted((a, b) => b.succeeded + b.failed - (a.succeeded + a.failed))
-    .slice(0, TOP);
-  return <Bars caption={`Requests at the gateway by route (top ${TOP})`} bars={bars} />;
+    .toSorted((left, right) => right.succeeded + right.failed - (left.succeeded + left.failed))
+    .slice(0, MOST_BARS);
+  return <Bars caption={`Requests at the gateway by route (top ${MOST_BARS})`} bars={bars} />;
 }
 
 function RecentCalls() {
-  const { data, error, loading, reload } = useQuery(RecentCallsDocument, {});
+  const { data, error, isLoading, reload } = useQuery(RecentCallsDocument, {});
   const [live, setLive] = useState<readonly CallFragment[]>([]);
   const state = useSubscription(
     LiveCallsDocument,
@@ -183,7 +191,7 @@ function RecentCalls() {
       <h2>
         Recent calls <LiveBadge state={state} />
       </h2>
-      <ListState error={error} loading={loading} isEmpty={calls.length === 0} empty="No call yet." />
+      <ListState error={error} isLoading={isLoading} isEmpty={calls.length === 0} emptyText="No call yet." />
       {calls.length > 0 && (
         <table>
           <thead>
@@ -211,7 +219,7 @@ function RecentCalls() {
                 <td title={errorMessage ?? ''}>
                   <Badge tone={status === 'SUCCESS' ? 'good' : 'bad'}>{status.toLowerCase()}</Badge>
                 </td>
-                <td class="number">{duration(Date.parse(endedAt) - Date.parse(startedAt))}</td>
+                <td class="number">{durationText(Date.parse(endedAt) - Date.parse(startedAt))}</td>
                 <td class="number" title={costUsd ?? ''}>
                   {dollars(costUsd)}
                 </td>

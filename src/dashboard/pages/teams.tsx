@@ -7,11 +7,16 @@ type Team = TeamsQuery['teams']['nodes'][number];
 
 /** Teams with their members, spend and limits. */
 export function TeamsPage() {
-  const { nodes, error, loading, more } = usePages(TeamsDocument, {}, ({ teams }) => teams);
+  const { nodes, error, isLoading, more } = usePages(TeamsDocument, {}, ({ teams }) => teams);
   return (
     <>
       <h1>Teams</h1>
-      <ListState error={error} loading={loading} isEmpty={nodes.length === 0} empty="No team that you may read." />
+      <ListState
+        error={error}
+        isLoading={isLoading}
+        isEmpty={nodes.length === 0}
+        emptyText="No team that you may read."
+      />
       {nodes.length > 0 && (
         <table>
           <thead>
@@ -38,9 +43,15 @@ export function TeamsPage() {
           </tbody>
         </table>
       )}
-      <MoreButton more={more} loading={loading} />
+      <MoreButton loadMore={more} isLoading={isLoading} />
     </>
   );
+}
+
+/** Names of the models. A dash for a caller who may not read them. */
+function modelsText(models: Team['models']): string {
+  if (models === null) return '–';
+  return models.length === 0 ? 'all' : models.join(', ');
 }
 
 function TeamRow({ team: { teamId, alias, blocked, models, spendUsd, limits, members } }: { readonly team: Team }) {
@@ -55,7 +66,7 @@ function TeamRow({ team: { teamId, alias, blocked, models, spendUsd, limits, mem
       <td>
         <Badge tone={blocked === true ? 'bad' : 'good'}>{blocked === true ? 'blocked' : 'active'}</Badge>
       </td>
-      <td>{models === null ? '–' : models.length === 0 ? 'all' : models.join(', ')}</td>
+      <td>{modelsText(models)}</td>
       <td class="number">{members === null ? '–' : members.length}</td>
       <td class="number">
         {dollars(spendUsd)} / {budget === null ? 'no limit' : dollars(budget)}

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { count, dollars, duration, localTime, percent } from '../format.ts';
+import { countText, dollars, durationText, localTime, percent } from '../format.ts';
 import { SpanDetailDocument, TraceSpansDocument, type TraceSpansQuery } from '../generated/graphql.ts';
 import { useQuery } from '../hooks.ts';
 import { Badge, ListState } from '../parts/status.tsx';
@@ -13,9 +13,9 @@ interface TraceAddress {
   readonly traceRef: string | null;
 }
 
-/** One trace: its figures, its spans as a tree with their times, and the content of the chosen span. */
+/** One trace: figures, a tree of spans with their times, and the content of the chosen span. */
 export function TracePage({ traceId, traceRef }: TraceAddress) {
-  const { data, error, loading, reload } = useQuery(TraceSpansDocument, { traceId, traceRef });
+  const { data, error, isLoading, reload } = useQuery(TraceSpansDocument, { traceId, traceRef });
   const [spanId, setSpanId] = useState<string | null>(null);
   const trace = data?.trace ?? null;
   return (
@@ -26,9 +26,9 @@ export function TracePage({ traceId, traceRef }: TraceAddress) {
       <h1>{trace?.name ?? 'Trace'}</h1>
       <ListState
         error={error}
-        loading={loading}
+        isLoading={isLoading}
         isEmpty={trace === null}
-        empty="No trace with this id that you may read. A call that has just ended is stored within a second."
+        emptyText="No trace with this id that you may read. A call that has just ended is stored within a second."
       />
       <div class="tools">
         <code>{traceId}</code>
@@ -39,7 +39,7 @@ export function TracePage({ traceId, traceRef }: TraceAddress) {
       {trace !== null && <Figures trace={trace} />}
       {trace !== null && (
         <div class="split">
-          <SpanTree trace={trace} chosen={spanId} choose={setSpanId} />
+          <SpanTree trace={trace} chosen={spanId} onChoose={setSpanId} />
           {spanId !== null && <SpanDetail key={spanId} traceId={traceId} traceRef={traceRef} spanId={spanId} />}
         </div>
       )}
@@ -57,18 +57,18 @@ function Figures({ trace }: { readonly trace: Trace }) {
       </div>
       <div>
         <dt>Duration</dt>
-        <dd>{duration(durationMs)}</dd>
+        <dd>{durationText(durationMs)}</dd>
       </div>
       <div>
         <dt>Spans / errors</dt>
         <dd>
-          {count(spanCount)} / {count(errorCount)}
+          {countText(spanCount)} / {countText(errorCount)}
         </dd>
       </div>
       <div>
         <dt>Tokens in / out</dt>
         <dd>
-          {count(inputTokens)} / {count(outputTokens)}
+          {countText(inputTokens)} / {countText(outputTokens)}
         </dd>
       </div>
       <div>
@@ -81,18 +81,18 @@ function Figures({ trace }: { readonly trace: Trace }) {
 
 const NS_PER_MS = 1_000_000;
 
-/** Time from `start` to `end` in ms. The difference is small enough for a number. */
+/** Time from `start` to `end` in ms. The difference fits a number; the times do not. */
 const millisecondsBetween = (start: number | string, end: number | string): number =>
   Number(BigInt(end) - BigInt(start)) / NS_PER_MS;
 
 function SpanTree({
   trace,
   chosen,
-  choose,
+  onChoose,
 }: {
   readonly trace: Trace;
   readonly chosen: string | null;
-  readonly choose: (spanId: string) => void;
+  readonly onChoose: (spanId: string) => void;
 }) {
   const spans = useMemo(() => trace.spans?.nodes ?? [], [trace]);
   const placed = useMemo(() => inTreeOrder(spans), [spans]);
@@ -126,7 +126,7 @@ function SpanTree({
                 type="button"
                 class="link"
                 aria-pressed={span.spanId === chosen}
-                onClick={() => choose(span.spanId)}
+                onClick={() => onChoose(span.spanId)}
               >
                 {span.name}
               </button>{' '}
@@ -141,7 +141,7 @@ function SpanTree({
                 }}
               />
             </td>
-            <td class="number">{duration(span.durationMs)}</td>
+            <td class="number">{durationText(span.durationMs)}</td>
             <td class="number" title={span.costUsd ?? ''}>
               {dollars(span.costUsd)}
             </td>
@@ -151,7 +151,7 @@ function SpanTree({
       {hidden > 0 && (
         <tfoot>
           <tr>
-            <td colSpan={4}>{count(hidden)} more spans are not shown. GraphiQL pages through them.</td>
+            <td colSpan={4}>{countText(hidden)} more spans are not shown. GraphiQL pages through them.</td>
           </tr>
         </tfoot>
       )}
@@ -160,16 +160,21 @@ function SpanTree({
 }
 
 function SpanDetail({ traceId, traceRef, spanId }: TraceAddress & { readonly spanId: string }) {
-  const { data, error, loading } = useQuery(SpanDetailDocument, { traceId, spanId, traceRef });
+  const { data, error, isLoading } = useQuery(SpanDetailDocument, { traceId, spanId, traceRef });
   const span = data?.span ?? null;
   return (
     <section class="detail" aria-label="Span">
-      <ListState error={error} loading={loading} isEmpty={span === null} empty="This span is no longer stored." />
+      <ListState
+        error={error}
+        isLoading={isLoading}
+        isEmpty={span === null}
+        emptyText="This span is no longer stored."
+      />
       {span !== null && (
         <>
           <h2>{span.name}</h2>
           <p>
-            {span.type.toLowerCase()} · {duration(span.durationMs)} · {localTime(span.startedAt)}
+            {span.type.toLowerCase()} · {durationText(span.durationMs)} · {localTime(span.startedAt)}
             {span.model !== null && ` · ${span.provider ?? ''} ${span.model}`}
           </p>
           {span.error !== null && <p class="problem">{span.error}</p>}
@@ -187,13 +192,13 @@ function Content({ title, text }: { readonly title: string; readonly text: strin
   return (
     <details open={title !== 'Attributes'}>
       <summary>{title}</summary>
-      <pre>{indented(text)}</pre>
+      <pre>{indentedJson(text)}</pre>
     </details>
   );
 }
 
 /** JSON with line breaks; other text unchanged. */
-function indented(text: string): string {
+function indentedJson(text: string): string {
   if (!/^\s*[[{]/.test(text)) return text;
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

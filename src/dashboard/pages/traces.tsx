@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { count, dollars, duration, localTime } from '../format.ts';
+import { countText, dollars, durationText, localTime } from '../format.ts';
 import {
   LiveTracesDocument,
   type SpanStatus,
@@ -11,14 +11,14 @@ import { usePages, useSubscription } from '../hooks.ts';
 import { fieldText } from '../parts/form.ts';
 import { Badge, ListState, LiveBadge, MoreButton } from '../parts/status.tsx';
 
-/** Most traces that arrive live and stay on the page. */
+/** Maximum traces of the subscription on the page. Older ones are removed. */
 const LIVE_TRACES = 200;
 
-/** Link to a trace. Its ref distinguishes traces with the same id that several keys sent. */
+/** Link to a trace. The ref selects one trace where several owners use one trace id. */
 const traceLink = ({ traceId, traceRef }: TraceLineFragment): string =>
   `#/traces/${traceId}${traceRef === null ? '' : `/${encodeURIComponent(traceRef)}`}`;
 
-/** Traces, newest first, with filters. New and changed traces appear as they arrive. */
+/** Traces, newest first, with filters. A subscription adds new and changed traces. */
 export function TracesPage() {
   const [text, setText] = useState('');
   const [status, setStatus] = useState<SpanStatus | ''>('');
@@ -56,7 +56,7 @@ export function TracesPage() {
 }
 
 function TraceList({ filter }: { readonly filter: TraceFilter }) {
-  const { nodes, error, loading, more, reload } = usePages(TracesDocument, { filter }, ({ traces }) => traces);
+  const { nodes, error, isLoading, more, reload } = usePages(TracesDocument, { filter }, ({ traces }) => traces);
   const [live, setLive] = useState<readonly TraceLineFragment[]>([]);
   const [dropped, setDropped] = useState(0);
   const state = useSubscription(
@@ -78,13 +78,15 @@ function TraceList({ filter }: { readonly filter: TraceFilter }) {
         <LiveBadge state={state} />
       </p>
       {dropped > 0 && (
-        <p class="quiet">{count(dropped)} updates were too fast for this page. Reload it to see all traces.</p>
+        <p class="quiet">
+          {countText(dropped)} updates were skipped because too many arrived. Reload the page to see all traces.
+        </p>
       )}
       <ListState
         error={error}
-        loading={loading}
+        isLoading={isLoading}
         isEmpty={traces.length === 0}
-        empty="No trace in the last 24 hours. Send a call or an export, and it appears here."
+        emptyText="No trace in the last 24 hours. Send a call or an export, and its trace appears here."
       />
       {traces.length > 0 && (
         <table>
@@ -115,9 +117,14 @@ function TraceList({ filter }: { readonly filter: TraceFilter }) {
           </tbody>
         </table>
       )}
-      <MoreButton more={more} loading={loading} />
+      <MoreButton loadMore={more} isLoading={isLoading} />
     </>
   );
+}
+
+function errorsText(errorCount: number): string {
+  if (errorCount === 0) return 'ok';
+  return errorCount === 1 ? '1 error' : `${countText(errorCount)} errors`;
 }
 
 function TraceRow({ trace }: { readonly trace: TraceLineFragment }) {
@@ -129,14 +136,12 @@ function TraceRow({ trace }: { readonly trace: TraceLineFragment }) {
         <a href={traceLink(trace)}>{name ?? traceId}</a>
       </td>
       <td>
-        <Badge tone={status === 'ERROR' || errorCount > 0 ? 'bad' : 'good'}>
-          {errorCount > 0 ? `${count(errorCount)} errors` : 'ok'}
-        </Badge>
+        <Badge tone={status === 'ERROR' || errorCount > 0 ? 'bad' : 'good'}>{errorsText(errorCount)}</Badge>
       </td>
       <td>{models.join(', ')}</td>
-      <td class="number">{count(spanCount)}</td>
-      <td class="number">{count(String(BigInt(trace.inputTokens) + BigInt(trace.outputTokens)))}</td>
-      <td class="number">{duration(durationMs)}</td>
+      <td class="number">{countText(spanCount)}</td>
+      <td class="number">{countText(String(BigInt(trace.inputTokens) + BigInt(trace.outputTokens)))}</td>
+      <td class="number">{durationText(durationMs)}</td>
       <td class="number" title={costUsd ?? ''}>
         {dollars(costUsd)}
       </td>

@@ -1,4 +1,4 @@
-import { count, percent } from '../format.ts';
+import { countText, percent } from '../format.ts';
 
 export interface Bar {
   readonly label: string;
@@ -40,8 +40,8 @@ export function Bars({ caption, bars }: { readonly caption: string; readonly bar
               <span class="bar good" style={{ width: `${percent(succeeded, largest)}%` }} />
               <span class="bar bad" style={{ width: `${percent(failed, largest)}%` }} />
             </td>
-            <td class="number">{count(succeeded)}</td>
-            <td class="number">{count(failed)}</td>
+            <td class="number">{countText(succeeded)}</td>
+            <td class="number">{countText(failed)}</td>
             {hasNotes && <td class="number">{note}</td>}
           </tr>
         ))}

@@ -1,18 +1,18 @@
 import type { ComponentChildren } from 'preact';
 import type { LiveState } from '../hooks.ts';
 
-/** The state of a list: an error, the first load, or no rows. */
+/** Message of a list: an error, the first load, or no rows. Nothing while there are rows. */
 export function ListState({
   error,
-  loading,
+  isLoading,
   isEmpty,
-  empty,
+  emptyText,
 }: {
   readonly error: string | null;
-  readonly loading: boolean;
+  readonly isLoading: boolean;
   readonly isEmpty: boolean;
-  /** What an empty list says. */
-  readonly empty: ComponentChildren;
+  /** Shown when the list is loaded and has no rows. */
+  readonly emptyText: ComponentChildren;
 }) {
   if (error !== null)
     return (
@@ -21,14 +21,20 @@ export function ListState({
       </p>
     );
   if (!isEmpty) return null;
-  return loading ? <p role="status">Loading…</p> : <p class="quiet">{empty}</p>;
+  return isLoading ? <p role="status">Loading…</p> : <p class="quiet">{emptyText}</p>;
 }
 
-/** Loads the next page of a list. */
-export function MoreButton({ more, loading }: { readonly more: (() => void) | null; readonly loading: boolean }) {
-  if (more === null) return null;
+/** Button that loads the next page of a list; nothing on the last page, where `loadMore` is null. */
+export function MoreButton({
+  loadMore,
+  isLoading,
+}: {
+  readonly loadMore: (() => void) | null;
+  readonly isLoading: boolean;
+}) {
+  if (loadMore === null) return null;
   return (
-    <button type="button" onClick={more} disabled={loading}>
+    <button type="button" onClick={loadMore} disabled={isLoading}>
       Show more
     </button>
   );
@@ -45,7 +51,7 @@ export function Badge({
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
-/** Whether a list is live, and why not. */
+/** Whether a list is live, or the reason why its live connection is interrupted. */
 export function LiveBadge({ state }: { readonly state: LiveState }) {
   if (state === 'connecting') return <Badge tone="plain">connecting</Badge>;
   if (state === 'live') return <Badge tone="good">live</Badge>;

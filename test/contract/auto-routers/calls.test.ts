@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { capabilityAnswer } from '../../support/tier-upstream.ts';
-import { answerOf, app, chat, routed, rowsOf, upstream, useRouters, withKey } from './router-client.ts';
+import { answerText, app, chat, answerTextFor, rowsOf, upstream, useRouters, keyHeaders } from './router-client.ts';
 
 useRouters();
 
 describe('the heuristic', () => {
   it('sends calls to the model of their tier', async () => {
-    expect(await routed('smart', 'What is 2+2?')).toBe('from tier-s');
-    expect(await routed('smart', 'Explain how an API endpoint works.')).toBe('from tier-m');
-    expect(await routed('smart', 'Think step by step and analyze the consequences.')).toBe('from tier-r');
+    expect(await answerTextFor('smart', 'What is 2+2?')).toBe('from tier-s');
+    expect(await answerTextFor('smart', 'Explain how an API endpoint works.')).toBe('from tier-m');
+    expect(await answerTextFor('smart', 'Think step by step and analyze the consequences.')).toBe('from tier-r');
   });
 
   it('names the tier in headers and in the spend row, and records the decision as a span', async () => {
@@ -36,7 +36,7 @@ describe('the heuristic', () => {
     expect(await trace.text()).toContain('"route smart"');
   });
 
-  it('reads the last text of the person, not results of tools and reminders', async () => {
+  it('scores the last text of the person, without results of tools and reminders', async () => {
     const body = {
       model: 'smart',
       max_tokens: 64,
@@ -46,33 +46,33 @@ describe('the heuristic', () => {
         { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'theorem kubernetes' }] },
       ],
     };
-    await app.call('POST', '/v1/messages', body, withKey());
+    await app.call('POST', '/v1/messages', body, keyHeaders());
     expect(upstream.seen.map(({ model }) => model)).toEqual(['tier-s']);
   });
 });
 
 describe('rules of a router', () => {
   it('send calls with keywords to the highest matching tier', async () => {
-    expect(await routed('smart', 'hi, kubernetes')).toBe('from tier-c');
-    expect(await routed('smart', 'hi, kubernetes and a theorem')).toBe('from tier-r');
-    expect(await routed('smart', 'hi, kubernetesish')).toBe('from tier-s');
+    expect(await answerTextFor('smart', 'hi, kubernetes')).toBe('from tier-c');
+    expect(await answerTextFor('smart', 'hi, kubernetes and a theorem')).toBe('from tier-r');
+    expect(await answerTextFor('smart', 'hi, kubernetesish')).toBe('from tier-s');
   });
 
-  it('raise the tier by one for an escalation keyword', async () => {
-    expect(await routed('smart', 'hello, try harder')).toBe('from tier-m');
+  it('raise the tier by one level for an escalation keyword', async () => {
+    expect(await answerTextFor('smart', 'hello, try harder')).toBe('from tier-m');
   });
 
   it('keep the model of a session with session_affinity', async () => {
     const hard = 'Think step by step and analyze the consequences.';
-    expect(await routed('sticky', hard, { metadata: { session_id: 's1' } })).toBe('from tier-r');
+    expect(await answerTextFor('sticky', hard, { metadata: { session_id: 's1' } })).toBe('from tier-r');
     const second = await chat('sticky', 'hi', { metadata: { session_id: 's1' } });
-    expect(await answerOf(second)).toBe('from tier-r');
-    expect(await routed('sticky', 'hi', { metadata: { session_id: 's2' } })).toBe('from tier-s');
+    expect(await answerText(second)).toBe('from tier-r');
+    expect(await answerTextFor('sticky', 'hi', { metadata: { session_id: 's2' } })).toBe('from tier-s');
     const [row] = await rowsOf(second.headers.get('x-litellm-call-id'));
     expect(row?.metadata.routing_decision).toMatchObject({ cause: 'session_affinity', tier: 'REASONING' });
   });
 
-  it('keep the decision of a turn while it continues, with classification_mode user_turn', async () => {
+  it('keep the decision for calls that end with the result of a tool, with classification_mode user_turn', async () => {
     const hard = { role: 'user', content: 'Think step by step and analyze the consequences.' };
     const tool = [
       {
@@ -83,29 +83,29 @@ describe('rules of a router', () => {
       { role: 'tool', tool_call_id: 'c', content: 'hi' },
     ];
     const session = { metadata: { session_id: 't1' } };
-    expect(await routed('turns', '', { messages: [hard], ...session })).toBe('from tier-r');
+    expect(await answerTextFor('turns', '', { messages: [hard], ...session })).toBe('from tier-r');
     const easy = { role: 'user', content: 'hi' };
-    expect(await routed('turns', '', { messages: [easy, ...tool], ...session })).toBe('from tier-r');
-    expect(await routed('turns', '', { messages: [easy], ...session })).toBe('from tier-s');
+    expect(await answerTextFor('turns', '', { messages: [easy, ...tool], ...session })).toBe('from tier-r');
+    expect(await answerTextFor('turns', '', { messages: [easy], ...session })).toBe('from tier-s');
   });
 
   it('merge the parameters of a tier into the request', async () => {
-    expect(await routed('effort', 'hi')).toBe('from tier-s');
+    expect(await answerTextFor('effort', 'hi')).toBe('from tier-s');
     expect(upstream.seen[0]?.body).toMatchObject({ model: 'tier-s', reasoning_effort: 'low' });
   });
 
   it('use the fallbacks of the router where the model of the tier has none', async () => {
     upstream.failing.set('tier-s', 500);
-    expect(await routed('effort', 'hi')).toBe('from spare');
+    expect(await answerTextFor('effort', 'hi')).toBe('from spare');
   });
 });
 
 describe('refusals', () => {
-  it('refuse a key without the right to the router, and grant the tiers with it', async () => {
+  it('answer 403 to a key without the right to the model or router that it calls', async () => {
     const refused = await chat('tier-s', 'hi');
     expect(refused.status).toBe(403);
-    const lost = await chat('lost', 'hi');
-    expect(lost.status).toBe(403);
+    const router = await chat('lost', 'hi');
+    expect(router.status).toBe(403);
   });
 
   it('answer 503 where no model of the router can be called', async () => {
@@ -123,7 +123,7 @@ describe('refusals', () => {
     }
   });
 
-  it('answer 400 to calls that are no conversation', async () => {
+  it('answer 400 to an embedding', async () => {
     const response = await app.call('POST', '/v1/embeddings', { model: 'smart', input: 'hi' });
     expect({ status: response.status, body: await response.json() }).toEqual({
       status: 400,
@@ -137,7 +137,7 @@ describe('refusals', () => {
     });
   });
 
-  it('count judge and answer in the budget, and only the answer in the limits per minute', async () => {
+  it('answer 422 after two calls whose judges use up the budget; judges do not count in rpm_limit', async () => {
     upstream.judge = capabilityAnswer(0.9);
     const made = await app.call('POST', '/key/generate', { models: ['capable'], rpm_limit: 2, max_budget: 0.33 });
     const limited = ((await made.json()) as { key: string }).key;

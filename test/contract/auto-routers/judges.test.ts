@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { POLLING } from '../../support/polling.ts';
 import { capabilityAnswer, fuseAnswer } from '../../support/tier-upstream.ts';
-import { answerOf, chat, routed, rowsOf, upstream, useRouters } from './router-client.ts';
+import { answerText, chat, answerTextFor, rowsOf, upstream, useRouters } from './router-client.ts';
 
 useRouters();
 
@@ -9,7 +9,7 @@ describe('a judge', () => {
   it('selects the tier; its call is a priced call of the same key in the same trace', async () => {
     upstream.judge = 'The tier is {"tier": "COMPLEX"}.';
     const response = await chat('judged', 'hi');
-    expect(await answerOf(response)).toBe('from tier-c');
+    expect(await answerText(response)).toBe('from tier-c');
     const rows = await rowsOf(response.headers.get('x-litellm-call-id'));
     expect(rows.map((row) => `${row.model_group} ${row.spend}`).toSorted()).toEqual(['judge-1 0.15', 'tier-c 0.015']);
     expect(new Set(rows.map((row) => row.api_key)).size).toBe(1);
@@ -24,10 +24,10 @@ describe('a judge', () => {
     });
   });
 
-  it('sees the labels of tiers; the decision has the tier and its label', async () => {
+  it('may answer with the label of a tier; the decision has the tier and its label', async () => {
     upstream.judge = '{"tier": "Cheap"}';
     const response = await chat('judged', 'Think step by step, analyze');
-    expect(await answerOf(response)).toBe('from tier-s');
+    expect(await answerText(response)).toBe('from tier-s');
     const rows = await rowsOf(response.headers.get('x-litellm-call-id'));
     expect(rows.find((row) => row.model_group === 'tier-s')?.metadata.routing_decision).toMatchObject({
       tier: 'SIMPLE',
@@ -43,28 +43,28 @@ describe('a judge', () => {
   ])('is replaced by the heuristic after %s, without a retry', async (_case, judge) => {
     upstream.judge = judge;
     const response = await chat('judged', 'hi');
-    expect(await answerOf(response)).toBe('from tier-s');
+    expect(await answerText(response)).toBe('from tier-s');
     expect(upstream.seen.map(({ model }) => model)).toEqual(['judge-1', 'tier-s']);
   });
 
-  it('is replaced by the default model, where it is configured', async () => {
+  it('is replaced by the default model after an error, with classifier_fallback default_model', async () => {
     upstream.judge = { status: 500 };
-    expect(await routed('judged-default', 'hi')).toBe('from spare');
+    expect(await answerTextFor('judged-default', 'hi')).toBe('from spare');
   });
 
-  it('is not asked by heuristic_first for calls that score low with evidence', async () => {
+  it('is not called by heuristic_first for texts of the tier heuristic_first_max_tier', async () => {
     upstream.judge = '{"tier": "REASONING"}';
-    expect(await routed('first', 'hi')).toBe('from tier-s');
+    expect(await answerTextFor('first', 'hi')).toBe('from tier-s');
     expect(upstream.seen.map(({ model }) => model)).toEqual(['tier-s']);
-    expect(await routed('first', 'Explain how an API endpoint works.')).toBe('from tier-r');
+    expect(await answerTextFor('first', 'Explain how an API endpoint works.')).toBe('from tier-r');
   });
 
-  it('is asked by hybrid near a border only', async () => {
+  it('is called by hybrid only for scores near a border', async () => {
     upstream.judge = '{"tier": "REASONING"}';
-    expect(await routed('hybrid', 'hi')).toBe('from tier-s');
+    expect(await answerTextFor('hybrid', 'hi')).toBe('from tier-s');
     expect(upstream.seen.map(({ model }) => model)).toEqual(['tier-s']);
     // One word about code scores 0.15, which is the border.
-    expect(await routed('hybrid', `Please look at this ${'word '.repeat(12)} function now and tell me.`)).toBe(
+    expect(await answerTextFor('hybrid', `Please look at this ${'word '.repeat(12)} function now and tell me.`)).toBe(
       'from tier-r',
     );
   });
@@ -81,7 +81,7 @@ describe('a capability router', () => {
     ['with a probability above 1', capabilityAnswer(1.1), 'tier-r'],
   ])('selects a tier %s', async (_case, judge, model) => {
     upstream.judge = judge;
-    expect(await routed('capable', 'Prove it')).toBe(`from ${model}`);
+    expect(await answerTextFor('capable', 'Prove it')).toBe(`from ${model}`);
   });
 
   it('records boundary, rule and probability', async () => {
@@ -95,13 +95,13 @@ describe('a capability router', () => {
     });
   });
 
-  it('uses the capable tier after a timeout, does not ask during the cooldown, then probes once', async () => {
-    upstream.judge = 'silence';
-    expect(await routed('capable', 'hi')).toBe('from tier-r');
-    expect(await routed('capable', 'hi')).toBe('from tier-r');
+  it('uses the capable tier after a timeout, calls no judge during the cooldown, then calls it once', async () => {
+    upstream.judge = 'no answer';
+    expect(await answerTextFor('capable', 'hi')).toBe('from tier-r');
+    expect(await answerTextFor('capable', 'hi')).toBe('from tier-r');
     expect(upstream.seen.map(({ model }) => model)).toEqual(['judge-1', 'tier-r', 'tier-r']);
     upstream.judge = capabilityAnswer(0.9);
-    await vi.waitFor(async () => expect(await routed('capable', 'hi')).toBe('from tier-s'), POLLING);
+    await vi.waitFor(async () => expect(await answerTextFor('capable', 'hi')).toBe('from tier-s'), POLLING);
     expect(upstream.seen.filter(({ model }) => model === 'judge-1')).toHaveLength(2);
   });
 });
@@ -113,7 +113,7 @@ describe('a Fuse v2 router', () => {
     ['after an answer with another member', fuseAnswer(0.9, 0.9).replace('{', '{"x":1,'), 'tier-r'],
   ])('selects a model %s', async (_case, judge, model) => {
     upstream.judge = judge;
-    expect(await routed('fuse', 'hi')).toBe(`from ${model}`);
+    expect(await answerTextFor('fuse', 'hi')).toBe(`from ${model}`);
   });
 
   it('sends profiles and the task, and records signals of llm-v2', async () => {

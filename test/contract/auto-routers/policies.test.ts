@@ -30,7 +30,7 @@ afterAll(async () => {
   upstream.stop();
 });
 
-it('policies of the selected model check the request of a router', async () => {
+it('policies of the selected model check the calls of a router', async () => {
   const ask = (content: string) =>
     app.call('POST', '/v1/chat/completions', { model: 'smart', messages: [{ role: 'user', content }] });
   expect((await ask('a tier-word')).status).toBe(400);

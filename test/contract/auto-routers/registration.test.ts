@@ -16,16 +16,19 @@ interface Answer {
   readonly body: unknown;
 }
 
+/** Status and body of an administrator's request. */
 const send = async (method: string, path: string, body?: unknown): Promise<Answer> => {
   const response = await app.call(method, path, body);
   return { status: response.status, body: (await response.json()) as unknown };
 };
+/** Stores a router. */
 const add = (name: string, config: object, id = name) =>
   send('POST', '/model/new', {
     ...routerModel(name, { ...config }),
     model_info: { id },
   });
 
+/** Refusal of a second router with a limited classifier. */
 const overLimit = (kind: string, name: string): Answer => ({
   status: 403,
   body: {
@@ -41,18 +44,19 @@ const overLimit = (kind: string, name: string): Answer => ({
   },
 });
 
-const stored = async (): Promise<readonly string[]> => {
+/** Names of all models, sorted. */
+const modelNames = async (): Promise<readonly string[]> => {
   const { body } = await send('GET', '/v2/model/info');
   return (body as { data: { model_name: string }[] }).data.map(({ model_name: name }) => name).toSorted();
 };
 
 describe('routers with a limited classifier', () => {
-  it('deployments.create 403: a Fuse v2 router beside one of the file; nothing is written', async () => {
+  it('deployments.create 403: a Fuse v2 router while the file has one; it is not stored', async () => {
     expect(await add('second-fuse', FUSE)).toEqual(overLimit('llm_v2', 'Fuse v2'));
-    expect(await stored()).not.toContain('second-fuse');
+    expect(await modelNames()).not.toContain('second-fuse');
   });
 
-  it('deployments.create 403: a second capability router; the first keeps its place when it is edited', async () => {
+  it('deployments.create 403: a second capability router; the first can be edited', async () => {
     expect((await add('cap', CAPABILITY)).status).toBe(200);
     expect(await add('second-cap', CAPABILITY)).toEqual(overLimit('capability', 'Capability'));
     const edit = { litellm_params: routerModel('cap', { ...CAPABILITY, modality_routing: true }).litellm_params };
@@ -70,25 +74,25 @@ describe('routers with a limited classifier', () => {
     );
   });
 
-  it('of two concurrent requests, one is refused', async () => {
+  it('one of two concurrent requests is refused', async () => {
     const made = await Promise.all(
       ['v2-a', 'v2-b'].map((name) => add(name, { tiers: CAPABILITY.tiers, classifier_type: 'heuristic_v2' })),
     );
     expect(made.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([200, 403]);
   });
 
-  it('free their place when they are deleted', async () => {
+  it('a deleted router no longer counts', async () => {
     expect((await send('POST', '/model/delete', { id: 'cap' })).status).toBe(200);
     expect((await add('next-cap', CAPABILITY)).status).toBe(200);
   });
 
-  it('stop the start and a reload when the file has two', async () => {
+  it('a file with two stops the start, and is not applied by a reload', async () => {
     const two = { model_list: [routerModel('one', CAPABILITY), routerModel('two', CAPABILITY)] };
     await expect(startApp({ config: two })).rejects.toThrow(
       "model_list: At most 1 auto-router(s) with classifier_type 'capability' (Capability) can be registered but this would make 2.",
     );
     await app.reload(stringify(two)).catch(() => undefined);
-    expect(await stored()).toContain('of-file');
+    expect(await modelNames()).toContain('of-file');
   });
 });
 
@@ -236,7 +240,7 @@ describe('deployments.create 422: a router with a faulty configuration', () => {
     ].join('.');
     const found = detail.find(({ loc }) => loc.join('.') === path);
     expect(found?.msg ?? JSON.stringify(detail)).toContain(message);
-    expect(await stored()).not.toContain('faulty');
+    expect(await modelNames()).not.toContain('faulty');
   });
 
   it('a faulty router of the file stops the start', async () => {
@@ -245,7 +249,7 @@ describe('deployments.create 422: a router with a faulty configuration', () => {
     );
   });
 
-  it('another kind of router is refused', async () => {
+  it('422 for a router of an unknown kind', async () => {
     const answer = await send('POST', '/model/new', {
       model_name: 'x',
       litellm_params: { model: 'auto_router/other' },
@@ -254,7 +258,7 @@ describe('deployments.create 422: a router with a faulty configuration', () => {
   });
 });
 
-describe('facts about routers', () => {
+describe('routes about routers', () => {
   it('autoRouters.fusePresets 200: profiles of models and harnesses, without a key', async () => {
     const response = await fetch(`${app.url}/public/complexity_router/fuse_presets`);
     const body = (await response.json()) as { version: string; models: { id: string }[]; harnesses: { id: string }[] };
@@ -270,7 +274,7 @@ describe('facts about routers', () => {
     });
   });
 
-  it('autoRouters.shadowEvaluations 200: none', async () => {
+  it('autoRouters.shadowEvaluations 200: an empty list', async () => {
     expect(await send('GET', '/auto_router/shadow_eval')).toEqual({ status: 200, body: [] });
   });
 

@@ -11,15 +11,14 @@ import {
   type TierUpstream,
 } from '../../support/tier-upstream.ts';
 
-/** Upstream and app of the tests of one file. */
-// Assigned before the tests: live bindings of the tests of one file.
+// Upstream and app of one test file. `useRouters` assigns them before the tests.
 /* oxlint-disable import/no-mutable-exports */
 export let upstream: TierUpstream;
 export let app: TestApp;
 /* oxlint-enable import/no-mutable-exports */
 let key: string;
 
-/** Starts both before the tests of a file. Each file calls it, because a worker loads this module once. */
+/** Registers hooks that start and stop `upstream` and `app`. Each test file calls this function. */
 export function useRouters(): void {
   beforeAll(async () => {
     upstream = await startTierUpstream();
@@ -96,6 +95,7 @@ export function useRouters(): void {
   });
 }
 
+/** Sends a chat with the key that may call the routers. */
 export const chat = (model: string, text: string, more: object = {}, headers: Record<string, string> = {}) =>
   app.call(
     'POST',
@@ -107,12 +107,14 @@ export const chat = (model: string, text: string, more: object = {}, headers: Re
     },
   );
 
-export const answerOf = async (response: Response): Promise<string> => {
+/** Text of an answer; the whole body as JSON for an answer without a text. */
+export const answerText = async (response: Response): Promise<string> => {
   const body = (await response.json()) as { choices?: { message: { content: string } }[]; error?: unknown };
   return body.choices?.[0]?.message.content ?? JSON.stringify(body);
 };
-export const routed = async (model: string, text: string, more: object = {}): Promise<string> =>
-  answerOf(await chat(model, text, more));
+/** Sends a chat. Returns the text of the answer, such as `from tier-s`. */
+export const answerTextFor = async (model: string, text: string, more: object = {}): Promise<string> =>
+  answerText(await chat(model, text, more));
 
 interface Row {
   readonly model_group: string;
@@ -121,6 +123,7 @@ interface Row {
   readonly metadata: { readonly routing_decision: Record<string, unknown> | null; readonly trace_id: string };
 }
 
+/** Spend rows of a call and of all other calls in its trace. Waits until the row of the call is stored. */
 export async function rowsOf(callId: string | null): Promise<readonly Row[]> {
   const find = async (): Promise<readonly Row[]> => {
     const response = await app.call('GET', `/spend/logs?summarize=false`);
@@ -133,4 +136,4 @@ export async function rowsOf(callId: string | null): Promise<readonly Row[]> {
 }
 
 /** Headers with the key that may call the routers. */
-export const withKey = (): Record<string, string> => ({ authorization: `Bearer ${key}` });
+export const keyHeaders = (): Record<string, string> => ({ authorization: `Bearer ${key}` });

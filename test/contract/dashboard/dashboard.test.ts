@@ -9,14 +9,14 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** The answer with its bytes as sent: `fetch` would decompress them. */
+/** The answer with its bytes on the wire. `fetch` would decompress them. */
 async function get(path: string, headers: Readonly<Record<string, string>> = {}) {
   const answer = await request(`${app.url}${path}`, { headers });
   return { status: answer.statusCode, headers: answer.headers, bytes: Buffer.from(await answer.body.arrayBuffer()) };
 }
 
 describe('dashboard.page', () => {
-  it('200: a page without data, which loads only files of this server', async () => {
+  it('200: a page that loads and links only paths of this server, with its security policy', async () => {
     const { status, headers, bytes } = await get('/ui?login=success');
     const page = bytes.toString('utf8');
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
@@ -41,7 +41,7 @@ describe.each([
   },
   { row: 'dashboard.style', path: '/ui/dashboard.css', type: 'text/css; charset=utf-8', contains: '.badge' },
 ])('$row', ({ row, path, type, contains }) => {
-  it(`${row} 200: the same content in every encoding`, async () => {
+  it(`${row} 200: every encoding has equal content`, async () => {
     const plain = await get(path);
     const gzip = await get(path, { 'accept-encoding': 'gzip' });
     const brotli = await get(path, { 'accept-encoding': 'gzip, br' });
@@ -57,7 +57,7 @@ describe.each([
     expect(plain.headers['vary']).toContain('accept-encoding');
   });
 
-  it(`${row} 304: the content that the browser has; 200 for other content`, async () => {
+  it(`${row} 304 for the current ETag, 200 for another`, async () => {
     const { headers } = await get(path);
     const etag = String(headers['etag']);
     const known = await get(path, { 'if-none-match': etag });

@@ -4,10 +4,10 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 let app: TestApp;
-let ann: string;
-let team: string;
-let orphan: string;
+/** Keys of a user, of a team, and without both. */
+let [ann, team, orphan] = ['', '', ''];
 
+/** Status and body of a request. A null key sends no credential. */
 async function ask(method: string, path: string, body?: unknown, key: string | null = app.adminKey) {
   const answer = await fetch(`${app.url}${path}`, {
     method,
@@ -30,12 +30,14 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
+/** Status, names and total of a list. */
 async function list(query: string, key = ann) {
   const [status, body] = await ask('GET', `/v1/memory${query}`, undefined, key);
   const memories = body['memories'] as readonly Json[];
-  return [status, memories.map((one) => one['key']), body['total']] as const;
+  return [status, memories.map((memory) => memory['key']), body['total']] as const;
 }
 
+/** Names of the entries of the user, newest first. */
 const OF_ANN = ['😀:c', '50x:b', '50%:a', 'User:3', 'user:2', 'user:1'];
 
 describe('memory.list', () => {
@@ -59,7 +61,7 @@ describe('memory.list', () => {
     expect(await list(query)).toEqual([200, keys, keys.length]);
   });
 
-  it('200: pages with the total, and an entry by its id, which others do not find', async () => {
+  it('200: pages with the total; an entry by its id, for its owner only', async () => {
     expect(await list('?page=2&page_size=4')).toEqual([200, ['user:2', 'user:1'], 6]);
     expect(await list('?page=9')).toEqual([200, [], 6]);
     const [, entry] = await ask('GET', '/v1/memory/user:1', undefined, ann);

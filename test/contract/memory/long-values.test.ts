@@ -8,21 +8,21 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const ENTRIES = 130;
-const LONGEST = 256 * 1024;
-const MOST = 32 * 1024 * 1024;
+/** Maximum length of a value, and of all values of a page, in characters. */
+const [MOST_OF_VALUE, MOST_OF_PAGE] = [256 * 1024, 32 * 1024 * 1024];
 
 async function list(query: string): Promise<readonly [number, Record<string, unknown>]> {
   const answer = await app.call('GET', `/v1/memory${query}`);
   return [answer.status, (await answer.json()) as Record<string, unknown>];
 }
 
-it('memory.list 400: a page of values that would fill the memory; a page of the usual size is served', async () => {
-  const value = 'v'.repeat(LONGEST);
+it('memory.list 400: a page with too many characters; 200 for smaller pages', async () => {
+  const value = 'v'.repeat(MOST_OF_VALUE);
   for (let index = 0; index < ENTRIES; index += 1)
     expect((await app.call('POST', '/v1/memory', { key: `n${index}`, value })).status).toBe(200);
   expect(await list('?page_size=500')).toEqual([
     400,
-    { detail: `A page has at most ${MOST} characters. Read fewer memories at once.` },
+    { detail: `A page has at most ${MOST_OF_PAGE} characters. Read fewer memories at once.` },
   ]);
   const [status, body] = await list('');
   expect([status, body['total'], (body['memories'] as unknown[]).length]).toEqual([200, ENTRIES, 50]);

@@ -5,12 +5,13 @@ type Json = Readonly<Record<string, unknown>>;
 type Answer = readonly [status: number, body: unknown];
 
 let app: TestApp;
-/** Keys of two users of one team, of the first user in another team, of each team alone, and others. */
+/** Keys: two users in the team red, ann in the team blue, both teams without a user, two read-only users, no owner. */
 const keys: Record<
   'ann' | 'bob' | 'annElsewhere' | 'team' | 'otherTeam' | 'viewer' | 'adminViewer' | 'orphan',
   string
 > = { ann: '', bob: '', annElsewhere: '', team: '', otherTeam: '', viewer: '', adminViewer: '', orphan: '' };
 
+/** Status and body of a request. A null key sends no credential. */
 async function ask(method: string, path: string, body?: unknown, key: string | null = app.adminKey): Promise<Answer> {
   const answer = await fetch(`${app.url}${path}`, {
     method,
@@ -19,6 +20,7 @@ async function ask(method: string, path: string, body?: unknown, key: string | n
   });
   return [answer.status, (await answer.json()) as unknown];
 }
+/** The key that a route creates. */
 const keyOf = async (path: string, body: Json): Promise<string> =>
   String(((await ask('POST', path, body))[1] as Json)['key']);
 
@@ -41,7 +43,8 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string;
-const row = (key: string, more: Json = {}): Json => ({
+/** An entry of ann. */
+const entryOf = (key: string, more: Json = {}): Json => ({
   memory_id: expect.any(String) as string,
   key,
   value: 'v',
@@ -57,13 +60,13 @@ const row = (key: string, more: Json = {}): Json => ({
 const create = (key: string, by: string, more: Json = {}) =>
   ask('POST', '/v1/memory', { key, value: 'v', ...more }, by);
 const get = (key: string, by: string | null) => ask('GET', `/v1/memory/${key}`, undefined, by);
-const unknown = (key: string): Answer => [404, { detail: `Memory with key '${key}' not found` }];
+const notFound = (key: string): Answer => [404, { detail: `Memory with key '${key}' not found` }];
 
 const NO_KEY = { error: expect.objectContaining({ type: 'auth_error', code: '401' }) as Json };
-const readOnly = {
+const readOnlyRefused = {
   error: expect.objectContaining({ message: expect.stringContaining('Read-only keys') as string }) as Json,
 };
-const ofAnother: Answer = [
+const otherOwnerRefused: Answer = [
   403,
   {
     error: expect.objectContaining({
@@ -81,15 +84,15 @@ describe('memory.create', () => {
   it('200: an entry of the user of the key, with any JSON as metadata', async () => {
     expect(await create('made', keys.ann, { metadata: { z: [1], a: 'b' } })).toEqual([
       200,
-      row('made', { metadata: { z: [1], a: 'b' } }),
+      entryOf('made', { metadata: { z: [1], a: 'b' } }),
     ]);
-    expect(await get('made', keys.ann)).toEqual([200, row('made', { metadata: { z: [1], a: 'b' } })]);
+    expect(await get('made', keys.ann)).toEqual([200, entryOf('made', { metadata: { z: [1], a: 'b' } })]);
     expect((await create('list', keys.ann, { metadata: [1, null, 'x'] }))[1]).toMatchObject({
       metadata: [1, null, 'x'],
     });
   });
 
-  it('200: an entry of the team, of a key without a user or with user_id null', async () => {
+  it('200: an entry of the team, for a key without a user and for user_id null', async () => {
     const ofTeam = { user_id: null, team_id: 'red' };
     expect((await create('of team', keys.team))[1]).toMatchObject(ofTeam);
     expect((await create('given', keys.ann, { user_id: null }))[1]).toMatchObject({ ...ofTeam, created_by: 'ann' });
@@ -122,7 +125,7 @@ describe('memory.create', () => {
       [{ metadata: 'a'.repeat(65_536) }, 'metadata must have at most 65536 characters as JSON'],
     ];
     for (const [more, detail] of wrong) expect(await create('x', keys.ann, more)).toEqual([400, { detail }]);
-    // The text of an escape is no such character.
+    // Six characters that look like an escape are no NUL character.
     expect((await create('escape', keys.ann, { metadata: 'a\\u0000' }))[1]).toMatchObject({ metadata: 'a\\u0000' });
   });
 
@@ -131,14 +134,14 @@ describe('memory.create', () => {
   });
 
   it('403: another user, another team, and read-only keys', async () => {
-    expect(await create('x', keys.ann, { user_id: 'bob' })).toEqual(ofAnother);
-    expect(await create('x', keys.ann, { team_id: 'blue' })).toEqual(ofAnother);
-    expect(await create('x', keys.ann, { user_id: null, team_id: 'blue' })).toEqual(ofAnother);
-    expect(await create('x', keys.team, { user_id: 'ann' })).toEqual(ofAnother);
-    for (const key of [keys.viewer, keys.adminViewer]) expect(await create('x', key)).toEqual([403, readOnly]);
+    expect(await create('x', keys.ann, { user_id: 'bob' })).toEqual(otherOwnerRefused);
+    expect(await create('x', keys.ann, { team_id: 'blue' })).toEqual(otherOwnerRefused);
+    expect(await create('x', keys.ann, { user_id: null, team_id: 'blue' })).toEqual(otherOwnerRefused);
+    expect(await create('x', keys.team, { user_id: 'ann' })).toEqual(otherOwnerRefused);
+    for (const key of [keys.viewer, keys.adminViewer]) expect(await create('x', key)).toEqual([403, readOnlyRefused]);
   });
 
-  it('409: a name that the owner has; another owner may have it, too', async () => {
+  it('409: the owner has an entry with this name; other owners may have one', async () => {
     expect((await create('twice', keys.ann))[0]).toBe(200);
     expect(await create('twice', keys.ann)).toEqual([409, { detail: "Memory with key 'twice' already exists" }]);
     expect(await create('twice', keys.annElsewhere)).toEqual([
@@ -157,7 +160,7 @@ describe('memory.create', () => {
 });
 
 describe('memory.get', () => {
-  it('200: a name with slashes; the entry of the user before that of the team', async () => {
+  it('200: a name with slashes; the entry of the user takes precedence over the entry of the team', async () => {
     expect((await create('a/b c', keys.ann))[0]).toBe(200);
     expect((await get('a/b%20c', keys.ann))[1]).toMatchObject({ key: 'a/b c' });
     await create('both', keys.team, { value: 'of team' });
@@ -168,13 +171,13 @@ describe('memory.get', () => {
     expect((await get('both', keys.bob))[1]).toMatchObject({ value: 'of team' });
   });
 
-  it('200: administrators find the entry of another owner, or name the owner', async () => {
+  it('200: administrators read entries of all owners, with and without user_id', async () => {
     await create('only bob', keys.bob);
     for (const key of [app.adminKey, keys.adminViewer])
       expect((await get('only%20bob', key))[1]).toMatchObject({ user_id: 'bob' });
     for (const key of [app.adminKey, keys.adminViewer]) {
       expect((await get('only%20bob?user_id=bob', key))[0]).toBe(200);
-      expect(await get('only%20bob?user_id=ann', key)).toEqual(unknown('only bob'));
+      expect(await get('only%20bob?user_id=ann', key)).toEqual(notFound('only bob'));
     }
   });
 
@@ -182,22 +185,22 @@ describe('memory.get', () => {
     expect(await get('x', null)).toEqual([401, NO_KEY]);
   });
 
-  it('403: a named owner that is not the own one', async () => {
-    expect(await get('x?user_id=bob', keys.ann)).toEqual(ofAnother);
-    expect(await get('x?team_id=blue', keys.ann)).toEqual(ofAnother);
+  it('403: user_id or team_id of another owner', async () => {
+    expect(await get('x?user_id=bob', keys.ann)).toEqual(otherOwnerRefused);
+    expect(await get('x?team_id=blue', keys.ann)).toEqual(otherOwnerRefused);
   });
 
   it('404: an unknown name, and an entry of another user or team', async () => {
     await create('secret', keys.ann);
     await create('secret of red', keys.team);
     for (const key of [keys.bob, keys.team, keys.otherTeam, keys.orphan, keys.viewer])
-      expect(await get('secret', key)).toEqual(unknown('secret'));
+      expect(await get('secret', key)).toEqual(notFound('secret'));
     for (const key of [keys.otherTeam, keys.annElsewhere, keys.orphan])
-      expect(await get('secret%20of%20red', key)).toEqual(unknown('secret of red'));
-    expect(await get('nope', app.adminKey)).toEqual(unknown('nope'));
+      expect(await get('secret%20of%20red', key)).toEqual(notFound('secret of red'));
+    expect(await get('nope', app.adminKey)).toEqual(notFound('nope'));
   });
 
-  it('409: several owners have the name, for an administrator', async () => {
+  it('409: an administrator names no owner, and several owners have an entry with this name', async () => {
     await create('shared', keys.ann);
     await create('shared', keys.bob);
     expect(await get('shared', app.adminKey)).toEqual([
@@ -207,7 +210,7 @@ describe('memory.get', () => {
   });
 });
 
-describe('a key of a memory without an owner', () => {
+describe('a request for no owner', () => {
   it.each([
     ['memory.get', 'GET'],
     ['memory.delete', 'DELETE'],
@@ -222,21 +225,21 @@ describe('a key of a memory without an owner', () => {
 describe('memory.put', () => {
   const put = (key: string, body: unknown, by: string | null = keys.ann) => ask('PUT', `/v1/memory/${key}`, body, by);
 
-  it('200: changes only what is sent, and stores a new entry', async () => {
-    expect(await put('put', { value: 'v', metadata: { a: 1 } })).toEqual([200, row('put', { metadata: { a: 1 } })]);
-    expect(await put('put', { value: 'w' })).toEqual([200, row('put', { value: 'w', metadata: { a: 1 } })]);
-    expect(await put('put', { metadata: null })).toEqual([200, row('put', { value: 'w' })]);
-    expect(await put('put', {})).toEqual([200, row('put', { value: 'w' })]);
+  it('200: stores a new entry, and changes only the sent members of an existing one', async () => {
+    expect(await put('put', { value: 'v', metadata: { a: 1 } })).toEqual([200, entryOf('put', { metadata: { a: 1 } })]);
+    expect(await put('put', { value: 'w' })).toEqual([200, entryOf('put', { value: 'w', metadata: { a: 1 } })]);
+    expect(await put('put', { metadata: null })).toEqual([200, entryOf('put', { value: 'w' })]);
+    expect(await put('put', {})).toEqual([200, entryOf('put', { value: 'w' })]);
   });
 
-  it('200: the entry of the team, where the user has none of the name', async () => {
+  it('200: changes the entry of the team if the user has no entry with this name', async () => {
     await create('plan', keys.team);
     expect((await put('plan', { value: 'new' }))[1]).toMatchObject({ user_id: null, value: 'new', updated_by: 'ann' });
     expect((await put('plan', { value: 'mine', user_id: 'ann' }))[1]).toMatchObject({ user_id: 'ann', value: 'mine' });
     expect((await get('plan', keys.bob))[1]).toMatchObject({ value: 'new' });
   });
 
-  it('200: an administrator changes its own entry, or that of a named owner', async () => {
+  it('200: an administrator changes an own entry, or the entry of the owner in user_id', async () => {
     await create('mine', keys.ann);
     expect((await put('mine', { value: 'of admin' }, app.adminKey))[1]).toMatchObject({ user_id: 'default_user_id' });
     expect((await get('mine', keys.ann))[1]).toMatchObject({ value: 'v' });
@@ -247,7 +250,7 @@ describe('memory.put', () => {
     expect((await get('mine', keys.ann))[1]).toMatchObject({ value: 'set' });
   });
 
-  it('200: of concurrent requests for a new name, one stores it and the others change it', async () => {
+  it('200: concurrent requests for a new name store one entry', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, (_, at) => put('race', { value: String(at) })));
     expect(answers.map(([status]) => status)).toEqual(Array.from({ length: 8 }, () => 200));
     expect((await ask('GET', '/v1/memory?key=race', undefined, keys.ann))[1]).toMatchObject({ total: 1 });
@@ -259,12 +262,12 @@ describe('memory.put', () => {
 
   it('401, 403 and 422: no key, another owner, read-only keys, wrong types', async () => {
     expect(await put('x', { value: 'v' }, null)).toEqual([401, NO_KEY]);
-    expect(await put('x', { value: 'v', user_id: 'bob' })).toEqual(ofAnother);
-    expect(await put('x', { value: 'v' }, keys.viewer)).toEqual([403, readOnly]);
+    expect(await put('x', { value: 'v', user_id: 'bob' })).toEqual(otherOwnerRefused);
+    expect(await put('x', { value: 'v' }, keys.viewer)).toEqual([403, readOnlyRefused]);
     expect((await put('x', { value: 3 }))[0]).toBe(422);
   });
 
-  it('never changes the entry of another user', async () => {
+  it('does not change the entry of another user with this name', async () => {
     await create('guarded', keys.bob, { value: 'of bob' });
     await put('guarded', { value: 'of ann' });
     expect((await get('guarded', keys.bob))[1]).toMatchObject({ value: 'of bob' });
@@ -274,18 +277,18 @@ describe('memory.put', () => {
 describe('memory.delete', () => {
   const remove = (key: string, by: string | null) => ask('DELETE', `/v1/memory/${key}`, undefined, by);
 
-  it('200: an entry is removed; 404 afterwards, and for the entry of another', async () => {
+  it('200: removes an entry; 404 for a removed entry and for the entry of another owner', async () => {
     await create('gone', keys.ann);
     for (const key of [keys.bob, keys.team, keys.otherTeam, keys.orphan])
-      expect(await remove('gone', key)).toEqual(unknown('gone'));
+      expect(await remove('gone', key)).toEqual(notFound('gone'));
     expect(await remove('gone', keys.ann)).toEqual([200, { key: 'gone', deleted: true }]);
-    expect(await remove('gone', keys.ann)).toEqual(unknown('gone'));
+    expect(await remove('gone', keys.ann)).toEqual(notFound('gone'));
   });
 
   it('401, 403 and 409: no key, read-only keys, another owner, several owners', async () => {
     expect(await remove('x', null)).toEqual([401, NO_KEY]);
-    expect(await remove('x', keys.viewer)).toEqual([403, readOnly]);
-    expect(await remove('x?user_id=bob', keys.ann)).toEqual(ofAnother);
+    expect(await remove('x', keys.viewer)).toEqual([403, readOnlyRefused]);
+    expect(await remove('x?user_id=bob', keys.ann)).toEqual(otherOwnerRefused);
     await create('many', keys.ann);
     await create('many', keys.bob);
     expect((await remove('many', app.adminKey))[0]).toBe(409);

@@ -50,14 +50,14 @@ async function ask(method: string, path: string, body: unknown, key: string, hea
 const admin = (method: string, path: string, body?: unknown) => ask(method, path, body, app.adminKey);
 const newKey = async (body: object) => String((await admin('POST', '/key/generate', body)).body['key']);
 
-/** Names of the servers of a list of tools, as the key sees them. */
+/** Names of the MCP servers that the list of tools has for a key. */
 async function serversOf(key: string, headers: Record<string, string> = {}): Promise<readonly string[]> {
   const { body } = await ask('GET', '/mcp-rest/tools/list', undefined, key, headers);
   return Object.keys((body['server_outcomes'] as Json | undefined) ?? {}).toSorted();
 }
 
-/** Whether a key may use a vector store and an agent. The upstreams do not answer. */
-async function statusesOf(key: string, headers: Record<string, string> = {}): Promise<readonly string[]> {
+/** Names of vector stores and agents; `-` for each one that the key may not use. Their upstreams do not exist. */
+async function usableBy(key: string, headers: Record<string, string> = {}): Promise<readonly string[]> {
   const stores = await Promise.all(
     ['vs_1', 'vs_2'].map(async (id) => {
       const { body } = await ask('POST', `/v1/vector_stores/${id}/search`, { query: 'q' }, key, headers);
@@ -80,19 +80,19 @@ const SECOND = { mcp_servers: ['two'], vector_stores: ['vs_2'], agents: ['second
 const BOTH = { mcp_servers: ['one', 'two'], vector_stores: ['vs_1', 'vs_2'], agents: ['first', 'second'] };
 
 describe('rights of the owners of a key', () => {
-  it('of a team: its keys inherit them, also after a change, and those of the key intersect', async () => {
+  it('of a team: keys without own rights inherit them, also after a change; others have the intersection', async () => {
     await admin('POST', '/team/new', { team_id: 't', object_permission: FIRST });
     const plain = await newKey({ team_id: 't' });
     const both = await newKey({ team_id: 't', object_permission: BOTH });
     for (const key of [plain, both]) {
       // oxlint-disable-next-line no-await-in-loop -- one key after another
-      expect([await serversOf(key), await statusesOf(key)]).toEqual([['one'], ['vs_1', '-', 'first', '-']]);
+      expect([await serversOf(key), await usableBy(key)]).toEqual([['one'], ['vs_1', '-', 'first', '-']]);
     }
     const { body } = await ask('GET', '/v1/agents', undefined, plain);
     expect((body as unknown as readonly Json[]).map(({ agent_name }) => agent_name)).toEqual(['first']);
 
     await admin('POST', '/team/update', { team_id: 't', object_permission: SECOND });
-    expect([await serversOf(plain), await statusesOf(plain)]).toEqual([['two'], ['-', 'vs_2', '-', 'second']]);
+    expect([await serversOf(plain), await usableBy(plain)]).toEqual([['two'], ['-', 'vs_2', '-', 'second']]);
     await admin('POST', '/team/update', { team_id: 't', object_permission: null });
     expect([await serversOf(plain), await serversOf(both)]).toEqual([[], ['one', 'two']]);
   });
@@ -100,7 +100,7 @@ describe('rights of the owners of a key', () => {
   it('of a user and an organization: they limit the key', async () => {
     await admin('POST', '/user/new', { user_id: 'u', auto_create_key: false, object_permission: FIRST });
     const key = await newKey({ user_id: 'u', object_permission: BOTH });
-    expect([await serversOf(key), await statusesOf(key)]).toEqual([['one'], ['vs_1', '-', 'first', '-']]);
+    expect([await serversOf(key), await usableBy(key)]).toEqual([['one'], ['vs_1', '-', 'first', '-']]);
     await admin('POST', '/user/update', { user_id: 'u', object_permission: { mcp_servers: ['no-mcp-servers'] } });
     expect(await serversOf(key)).toEqual([]);
 
@@ -108,24 +108,24 @@ describe('rights of the owners of a key', () => {
     await admin('POST', '/organization/new', organization);
     await admin('POST', '/team/new', { team_id: 'of-o', organization_id: 'o', object_permission: BOTH });
     const ofTeam = await newKey({ team_id: 'of-o' });
-    expect([await serversOf(ofTeam), await statusesOf(ofTeam)]).toEqual([['two'], ['-', 'vs_2', '-', 'second']]);
+    expect([await serversOf(ofTeam), await usableBy(ofTeam)]).toEqual([['two'], ['-', 'vs_2', '-', 'second']]);
   });
 
-  it('of a customer: they limit the calls that name it', async () => {
+  it('of a customer: they limit the calls that name the customer', async () => {
     await admin('POST', '/customer/new', { user_id: 'c', object_permission: FIRST });
     const key = await newKey({ object_permission: BOTH });
     const named = { 'x-litellm-end-user-id': 'c' };
-    expect([await serversOf(key), await statusesOf(key)]).toEqual([
+    expect([await serversOf(key), await usableBy(key)]).toEqual([
       ['one', 'two'],
       ['vs_1', 'vs_2', 'first', 'second'],
     ]);
-    expect([await serversOf(key, named), await statusesOf(key, named)]).toEqual([['one'], ['vs_1', '-', 'first', '-']]);
+    expect([await serversOf(key, named), await usableBy(key, named)]).toEqual([['one'], ['vs_1', '-', 'first', '-']]);
     await admin('POST', '/customer/update', { user_id: 'c', object_permission: SECOND });
     expect(await serversOf(key, { 'x-litellm-customer-id': 'c' })).toEqual(['two']);
     expect(await serversOf(key, { 'x-litellm-customer-id': 'unknown' })).toEqual(['one', 'two']);
   });
 
-  it('refuse a tool that a limit does not list, at the REST route and at the endpoint of the protocol', async () => {
+  it('of a user: a tool that they do not list is refused, at the REST route and at the MCP endpoint', async () => {
     await admin('POST', '/user/new', {
       user_id: 'listing',
       auto_create_key: false,

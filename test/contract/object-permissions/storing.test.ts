@@ -5,7 +5,7 @@ const { get, post, send, user } = tenancyClient({
   env: { LITELLM_STORE_AUDIT_LOGS: 'true', LITELLM_SALT_KEY: 'salt-of-permissions' },
 });
 
-/** An owner of keys: its routes, its id, and where an answer of its `info` route has its row. */
+/** A kind of owner of keys: routes, members that select one owner, and the row in an answer of the `info` route. */
 interface Owner {
   readonly noun: string;
   readonly create: string;
@@ -64,34 +64,34 @@ const PERMISSION = { mcp_servers: ['docs'], agents: ['a'], vector_stores: ['vs_1
 
 describe.each(OWNERS)('object_permission of a $noun', ({ noun, create, update, info, named, draft, row, table }) => {
   const [method, path] = update;
-  const shown = async () => row((await get(info)).body)['object_permission'];
+  const storedPermission = async () => row((await get(info)).body)['object_permission'];
 
   it('is stored, shown, merged and removed', async () => {
     const created = await post(create, { ...named, ...draft, object_permission: PERMISSION });
     expect(created.status).toBe(200);
-    expect(await shown()).toEqual(PERMISSION);
+    expect(await storedPermission()).toEqual(PERMISSION);
 
     const change = { mcp_servers: ['notes'], vector_stores: null };
     expect((await send(method, path, { ...named, object_permission: change })).status).toBe(200);
-    expect(await shown()).toEqual({ mcp_servers: ['notes'], agents: ['a'] });
+    expect(await storedPermission()).toEqual({ mcp_servers: ['notes'], agents: ['a'] });
 
-    // A change of another member leaves it as it is.
+    // A change of other members keeps the permission.
     await send(method, path, { ...named, metadata: {}, alias: 'x' });
-    expect(await shown()).toEqual({ mcp_servers: ['notes'], agents: ['a'] });
+    expect(await storedPermission()).toEqual({ mcp_servers: ['notes'], agents: ['a'] });
 
     expect((await send(method, path, { ...named, object_permission: null })).status).toBe(200);
-    expect(await shown()).toBeNull();
+    expect(await storedPermission()).toBeNull();
   });
 
-  it('422: a member that no rule could read changes nothing', async () => {
+  it('422: a member of a wrong type; nothing is changed', async () => {
     const answer = await send(method, path, { ...named, object_permission: { vector_stores: 'vs_1' } });
     expect(answer.status).toBe(422);
     expect(JSON.stringify(answer.body)).toContain('vector_stores');
-    expect(await shown()).toBeNull();
+    expect(await storedPermission()).toBeNull();
     expect((await send(method, path, { ...named, object_permission: ['docs'] })).status).toBe(422);
   });
 
-  it('is in the audit log, before and after', async () => {
+  it('is in the audit log, with its values before and after', async () => {
     await send(method, path, { ...named, object_permission: { agents: ['b'] } });
     const { body } = await get(`/audit?table_name=${table}&object_id=one&page_size=1`);
     const [entry] = body['audit_logs'] as readonly Json[];
@@ -102,7 +102,7 @@ describe.each(OWNERS)('object_permission of a $noun', ({ noun, create, update, i
 });
 
 describe('object_permission', () => {
-  it('of the graph is that of the HTTP API', async () => {
+  it('is changed by the graph, and read by the HTTP API', async () => {
     const query = `mutation ($input: UpdateTeamInput!) { updateTeam(input: $input) {
       ... on Team { objectPermission } ... on UserError { message } } }`;
     const change = async (objectPermission: unknown) =>

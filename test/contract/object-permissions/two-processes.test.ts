@@ -18,14 +18,14 @@ describe.skipIf(LACKS_POSTGRESQL)('object_permission in two processes', () => {
   const here = (path: string, body: unknown) => apps.here.call('POST', path, body);
   const newKey = async (body: object) => ((await (await here('/key/generate', body)).json()) as { key: string }).key;
 
-  /** Status of the card of an agent, for a key: 403 without the right. */
+  /** Status of a message to an agent, sent with a key: 403 without the right. */
   const statusAt = async (app: TestApp, key: string, headers: Record<string, string> = {}): Promise<number> => {
     const message = { message: { role: 'user', messageId: 'm', parts: [{ kind: 'text', text: 'hi' }] } };
     const rpc = { jsonrpc: '2.0', id: 1, method: 'message/send', params: message };
     return (await app.call('POST', '/a2a/first', rpc, { authorization: `Bearer ${key}`, ...headers })).status;
   };
 
-  it('a change of a team, a user and a customer is in force at the other process', async () => {
+  it('changes of a team, a user and a customer apply in the other process', async () => {
     await here('/team/new', { team_id: 't' });
     await here('/user/new', { user_id: 'u', auto_create_key: false });
     await here('/customer/new', { user_id: 'c', object_permission: { agents: ['first'] } });

@@ -31,7 +31,7 @@ describe('attachments over HTTP', () => {
     ...members,
   });
 
-  it('policyAttachments.create 200, policyAttachments.get 200, policyAttachments.get 404, policyAttachments.list 200, policyAttachments.delete 200, policyAttachments.delete 404: in force while it exists', async () => {
+  it('policyAttachments.create 200, policyAttachments.get 200, policyAttachments.get 404, policyAttachments.list 200, policyAttachments.delete 200, policyAttachments.delete 404: an attachment applies until it is deleted', async () => {
     await server.manage('POST', '/policies', { policy_name: 'everywhere', guardrails_add: ['two'] });
     const made = attachment({ policy_name: 'everywhere', scope: '*' });
     const [status, body] = await server.manage('POST', '/policies/attachments', {
@@ -66,7 +66,7 @@ describe('attachments over HTTP', () => {
     expect(await server.blockedWords(['one', 'two'])).toEqual([]);
   });
 
-  it('policyAttachments.create 400, policyAttachments.create 404, policyAttachments.create 422: rules that cannot be', async () => {
+  it('policyAttachments.create 400, policyAttachments.create 404, policyAttachments.create 422: an unknown policy, faulty rules and a missing policy_name', async () => {
     const attach = (members: Json) =>
       server.manage('POST', '/policies/attachments', { policy_name: 'filed', ...members });
     expect(await attach({ policy_name: 'nope', scope: '*' })).toEqual([
@@ -88,7 +88,7 @@ describe('attachments over HTTP', () => {
     ]);
   });
 
-  it('policyAttachments.delete 400: of the file', async () => {
+  it('policyAttachments.delete 400: an attachment of the configuration file', async () => {
     expect(await server.manage('DELETE', '/policies/attachments/config-attachment-0')).toEqual([
       400,
       {

@@ -36,7 +36,7 @@ const ROUTES: readonly (readonly [name: string, method: string, path: string, bo
   ['policyAttachments.get', 'GET', '/policies/attachments/config-attachment-0'],
   ['policyAttachments.delete', 'DELETE', '/policies/attachments/config-attachment-0'],
 ];
-/** Names of the rows that change something. */
+/** Names of the routes that change policies or attachments. */
 const CHANGING: ReadonlySet<string> = new Set([
   'policies.create',
   'policies.createVersion',
@@ -65,7 +65,7 @@ describe('credentials of policies', () => {
       expect(await server.manage(method, path, body, null)).toEqual([401, NO_KEY]);
   });
 
-  it('a key of no administrator is refused', async () => {
+  it('401 for all routes with the key of a user', async () => {
     const statuses = await Promise.all(
       ROUTES.map(async ([, method, path, body]) => (await server.manage(method, path, body, userKey))[0]),
     );
@@ -77,7 +77,7 @@ describe('credentials of policies', () => {
       expect(await server.manage(method, path, body, viewerKey)).toEqual([403, VIEWER_REFUSED]);
   });
 
-  it('calls of keys of no administrator are checked', async () => {
+  it('policies check the calls of a key of a user', async () => {
     const { status } = await server.ask(
       CHAT,
       { model: 'chat', messages: [{ role: 'user', content: 'a one-word' }], policies: ['filed'] },

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { blocks, CHAT, masks, type PolicyServer, startPolicies } from './policy-server.ts';
 
-const WORDS = ['base', 'extra', 'team', 'tagged', 'named', 'fallback'] as const;
+/** Guardrails that block `<name>-word`. */
+const GUARDRAILS = ['base', 'extra', 'team', 'tagged', 'named', 'fallback'] as const;
 
 let server: PolicyServer;
 beforeAll(async () => {
-  server = await startPolicies([...WORDS.map((name) => blocks(name)), masks('mask', 'alpha', 'beta')], {
+  server = await startPolicies([...GUARDRAILS.map((name) => blocks(name)), masks('mask', 'alpha', 'beta')], {
     policies: {
       base: { guardrails: { add: ['base', 'extra'] } },
       strict: { inherit: 'base', guardrails: { add: ['team'], remove: ['extra'] } },
@@ -31,52 +32,54 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+/** Body of a chat. */
 const chat = (text: string, members: object = {}) => ({
   model: 'chat',
   messages: [{ role: 'user', content: text }],
   ...members,
 });
-const headersOf = ({ headers }: { readonly headers: Readonly<Record<string, string>> }) => ({
+/** Headers of an answer that name policies and guardrails. */
+const policyHeadersOf = ({ headers }: { readonly headers: Readonly<Record<string, string>> }) => ({
   policies: headers['x-litellm-applied-policies'],
   sources: headers['x-litellm-policy-sources'],
   guardrails: headers['x-litellm-applied-guardrails'],
 });
 
 describe('policies of calls', () => {
-  it('the default applies where no other attachment does', async () => {
-    expect(await server.blockedWords(WORDS)).toEqual(['fallback']);
-    expect(headersOf(await server.ask(CHAT, chat('hi')))).toEqual({
+  it('the default attachment applies only if no other attachment does', async () => {
+    expect(await server.blockedWords(GUARDRAILS)).toEqual(['fallback']);
+    expect(policyHeadersOf(await server.ask(CHAT, chat('hi')))).toEqual({
       policies: 'fallback',
       sources: 'fallback=scope:default',
       guardrails: 'fallback',
     });
   });
 
-  it('an attachment to a team applies the policy with what it inherits, without what it removes', async () => {
+  it('an attachment to a team applies inherited and added guardrails, without removed ones', async () => {
     const key = await server.newKey({ team_id: 't1' });
-    expect(await server.blockedWords(WORDS, {}, key)).toEqual(['base', 'team']);
-    expect(headersOf(await server.ask(CHAT, chat('hi'), key))).toEqual({
+    expect(await server.blockedWords(GUARDRAILS, {}, key)).toEqual(['base', 'team']);
+    expect(policyHeadersOf(await server.ask(CHAT, chat('hi'), key))).toEqual({
       policies: 'strict',
       sources: 'strict=team:sales',
       guardrails: 'base,team',
     });
   });
 
-  it('all dimensions must match, and lower priorities are first', async () => {
+  it('teams and tags of an attachment must both match; the lowest priority number is first', async () => {
     const key = await server.newKey({ team_id: 't1' });
     const members = { metadata: { tags: ['health-1'] } };
-    expect(await server.blockedWords(WORDS, members, key)).toEqual(['base', 'team', 'tagged']);
-    expect(headersOf(await server.ask(CHAT, chat('hi', members), key)).sources).toBe(
+    expect(await server.blockedWords(GUARDRAILS, members, key)).toEqual(['base', 'team', 'tagged']);
+    expect(policyHeadersOf(await server.ask(CHAT, chat('hi', members), key)).sources).toBe(
       'tagged=tag:health-1+team:sales; strict=team:sales',
     );
     expect(await server.blockedWords(['tagged'], members)).toEqual([]);
   });
 
-  it('a request, a key and a team name policies', async () => {
-    expect(await server.blockedWords(WORDS, { policies: ['named'] })).toEqual(['named', 'fallback']);
+  it('a request and a key can name policies', async () => {
+    expect(await server.blockedWords(GUARDRAILS, { policies: ['named'] })).toEqual(['named', 'fallback']);
     const key = await server.newKey({ policies: ['named'] });
-    expect(await server.blockedWords(WORDS, {}, key)).toEqual(['named', 'fallback']);
-    expect(headersOf(await server.ask(CHAT, chat('hi', { policies: ['base'] }), key)).sources).toBe(
+    expect(await server.blockedWords(GUARDRAILS, {}, key)).toEqual(['named', 'fallback']);
+    expect(policyHeadersOf(await server.ask(CHAT, chat('hi', { policies: ['base'] }), key)).sources).toBe(
       'fallback=scope:default; named=key; base=request',
     );
     expect(server.upstreamRequests()[0]?.body).not.toContain('policies');
@@ -84,16 +87,16 @@ describe('policies of calls', () => {
 
   it('a policy with a condition applies to its models only', async () => {
     const key = await server.newKey({ key_alias: 'some-1' });
-    expect(await server.blockedWords(WORDS, {}, key)).toEqual(['fallback']);
+    expect(await server.blockedWords(GUARDRAILS, {}, key)).toEqual(['fallback']);
     const claude = { model: 'claude', max_tokens: 5 };
-    expect(await server.blockedWords(WORDS, claude, key)).toEqual(['extra']);
+    expect(await server.blockedWords(GUARDRAILS, claude, key)).toEqual(['extra']);
   });
 
-  it('a condition without models applies to all of them', async () => {
+  it('a condition without models applies to all models', async () => {
     expect(await server.blockedWords(['named'], { policies: ['every'] })).toEqual(['named']);
   });
 
-  it('guardrails of policies edit texts, also of messages and responses', async () => {
+  it('guardrails of policies edit texts of chats, messages and responses', async () => {
     const masked = { policies: ['masking'] };
     await server.ask(CHAT, chat('an alpha', masked));
     expect(server.upstreamRequests()[0]?.body).not.toContain('alpha');
@@ -108,7 +111,7 @@ describe('policies of calls', () => {
     expect(server.upstreamRequests()[0]?.body).not.toContain('alpha');
   });
 
-  it('400: an unknown policy of a request, and a list that is no list of names', async () => {
+  it('400: a request names an unknown policy, or sends no list of names', async () => {
     const unknown = await server.ask(CHAT, chat('hi', { policies: ['nope'] }));
     expect([unknown.status, unknown.body]).toEqual([
       400,
@@ -136,7 +139,7 @@ describe('policies of calls', () => {
     ]);
   });
 
-  it('503: a missing guardrail, a missing parent and a missing policy of a key refuse the call', async () => {
+  it('503: a policy with an unknown guardrail or parent, and a key with an unknown policy', async () => {
     const refusal = (message: string) => [
       503,
       { error: { message, type: 'service_unavailable', param: null, code: '503' } },
@@ -159,7 +162,7 @@ describe('policies of calls', () => {
     expect(server.upstreamRequests()).toEqual([]);
   });
 
-  it('403: a team without the right to change guardrails names no policy', async () => {
+  it('403: a request names a policy, and its team may not change guardrails', async () => {
     await server.app.call('POST', '/team/new', {
       team_id: 't2',
       metadata: { guardrails: { modify_guardrails: false } },

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { blocks, CHAT, masks, type PolicyServer, startPolicies } from './policy-server.ts';
 
-const WORDS = ['base', 'own', 'piped', 'default'] as const;
+/** Guardrails that block `<name>-word`. */
+const GUARDRAILS = ['base', 'own', 'piped', 'default'] as const;
 
 let server: PolicyServer;
 beforeAll(async () => {
-  server = await startPolicies([...WORDS.map((name) => blocks(name)), masks('mask', 'alpha', 'beta')], {
+  server = await startPolicies([...GUARDRAILS.map((name) => blocks(name)), masks('mask', 'alpha', 'beta')], {
     policies: {
       attached: { guardrails: { add: ['base', 'mask'] } },
       conditional: { guardrails: { add: ['own'] }, condition: { model: 'chat' } },
@@ -28,13 +29,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const fallingBack = { model: 'down', fallbacks: ['chat'] };
+/** Members of a request whose model fails, so that the fallback is called. */
+const withFallback = { model: 'down', fallbacks: ['chat'] };
 
-describe('policies of a model that is called in place of another one', () => {
-  it('they check the request for a fallback, with those of the first model', async () => {
-    expect(await server.blockedWords(WORDS, fallingBack)).toEqual(['base', 'own', 'piped', 'default']);
+describe('policies of models', () => {
+  it('a call of a fallback is checked by policies of the first model and of the fallback', async () => {
+    expect(await server.blockedWords(GUARDRAILS, withFallback)).toEqual(['base', 'own', 'piped', 'default']);
     const { status, headers } = await server.ask(CHAT, {
-      ...fallingBack,
+      ...withFallback,
       messages: [{ role: 'user', content: 'an alpha' }],
     });
     expect([status, headers['x-litellm-applied-policies'], headers['x-litellm-applied-guardrails']]).toEqual([
@@ -46,11 +48,11 @@ describe('policies of a model that is called in place of another one', () => {
     expect(JSON.parse(sent?.body ?? '')).toMatchObject({ messages: [{ role: 'user', content: 'an beta' }] });
   });
 
-  it('without a fallback, those of the model apply', async () => {
-    expect(await server.blockedWords(WORDS)).toEqual(['base', 'own', 'piped']);
+  it('a call without a fallback is checked by policies of its model', async () => {
+    expect(await server.blockedWords(GUARDRAILS)).toEqual(['base', 'own', 'piped']);
   });
 
-  it('an attachment whose policy is not in force does not replace the default', async () => {
-    expect(await server.blockedWords(WORDS, { model: 'decider' })).toEqual(['default']);
+  it('an attachment to a policy that is not in force does not replace the default', async () => {
+    expect(await server.blockedWords(GUARDRAILS, { model: 'decider' })).toEqual(['default']);
   });
 });

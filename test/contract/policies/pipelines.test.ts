@@ -59,7 +59,8 @@ afterAll(() => server.stop());
 
 const ask = (text: string, name: string, members: object = {}, path = CHAT) =>
   server.ask(path, { model: 'chat', messages: [{ role: 'user', content: text }], policies: [name], ...members });
-const blockOf = (name: string) => ({
+/** Error of a guardrail that blocks its word. */
+const errorOf = (name: string) => ({
   message: `Content blocked: keyword '${name}-word' detected`,
   type: 'invalid_request_error',
   param: null,
@@ -74,7 +75,7 @@ const blockOf = (name: string) => ({
 });
 
 describe('pipelines of policies', () => {
-  it('a failed step continues, and the last one blocks with the error of its guardrail', async () => {
+  it('on_fail next continues; a blocked call has the error of the guardrail and all steps', async () => {
     const { status } = await ask('a one-word', 'both');
     expect(status).toBe(200);
     const blocked = await ask('one-word two-word', 'both');
@@ -82,7 +83,7 @@ describe('pipelines of policies', () => {
       400,
       {
         error: {
-          ...blockOf('two'),
+          ...errorOf('two'),
           pipeline_context: {
             policy: 'both',
             step_results: [
@@ -101,7 +102,7 @@ describe('pipelines of policies', () => {
     expect(server.upstreamRequests()).toEqual([]);
   });
 
-  it('a step that blocks what passes names the pipeline', async () => {
+  it('a call that is blocked by on_pass has an error that names the pipeline', async () => {
     const { status, body } = await ask('hi', 'always');
     expect([status, body]).toEqual([
       400,
@@ -120,14 +121,14 @@ describe('pipelines of policies', () => {
     ]);
   });
 
-  it('edits reach the call only from steps that pass their data on', async () => {
+  it('edits reach the call only with pass_data', async () => {
     await ask('an alpha', 'passing');
     expect(server.upstreamRequests()[0]?.body).not.toContain('alpha');
     await ask('an alpha', 'dropping');
     expect(server.upstreamRequests()[0]?.body).toContain('an alpha');
   });
 
-  it('a step answers in place of the call, as a chat, a stream, a message and a response', async () => {
+  it('modify_response answers chats, streams, messages and responses without a call to the model', async () => {
     const { status, body, headers } = await ask('a one-word', 'polite');
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -145,7 +146,7 @@ describe('pipelines of policies', () => {
     expect(server.upstreamRequests()).toEqual([]);
   });
 
-  it('a guardrail that does not answer follows on_error, else on_fail', async () => {
+  it('a guardrail without an answer has the outcome on_error, by default that of on_fail', async () => {
     expect((await ask('hi', 'open')).status).toBe(200);
     const { status, body } = await ask('hi', 'closed');
     expect(status).toBe(502);
@@ -153,7 +154,7 @@ describe('pipelines of policies', () => {
     expect(server.upstreamRequests()).toEqual([]);
   });
 
-  it('a pipeline replaces the text of an answer', async () => {
+  it('modify_response after the call replaces the text of the answer', async () => {
     server.setAnswer('an answer-word');
     const { status, body } = await ask('hi', 'after');
     server.setAnswer('hello there');

@@ -28,18 +28,18 @@ export const VIEWER_REFUSED = {
 export const blocks = (name: string, params: object = {}): object =>
   contentFilter(name, { blocked_words: [{ keyword: `${name}-word`, action: 'BLOCK' }], ...params });
 
-/** Guardrail that replaces `word` by `tag`. */
+/** Guardrail that replaces `word` with `tag`. */
 export const masks = (name: string, word: string, tag: string): object =>
   contentFilter(name, { blocked_words: [{ keyword: word, action: 'MASK' }], keyword_redaction_tag: tag });
 
 export interface PolicyServer extends GuardedApp {
-  /** Sends a management request. Without a key, that of the administrator is sent; null sends none. */
+  /** Status and body of a management request. The default key is the key of the administrator. Null sends no key. */
   manage(method: string, path: string, body?: unknown, key?: string | null): Promise<readonly [number, unknown]>;
-  /** A new key, as text. */
+  /** Creates a key. */
   keyOf(draft: object): Promise<string>;
-  /** The key of a read-only administrator. */
+  /** Creates a read-only administrator. Returns its key. */
   viewerKey(): Promise<string>;
-  /** Names of guardrails whose word is blocked. */
+  /** Sends a chat for each name, with `<name>-word`. Returns the names whose chats are refused with 400. */
   blockedWords(
     names: readonly string[],
     members?: object,

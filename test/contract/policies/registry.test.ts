@@ -13,7 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const row = (members: Json): Json => ({
+/** A stored policy in force. */
+const policyOf = (members: Json): Json => ({
   policy_id: ID,
   version_number: 1,
   version_status: 'production',
@@ -34,7 +35,7 @@ const row = (members: Json): Json => ({
   definition_location: 'db',
   ...members,
 });
-const FILED = row({
+const FILED = policyOf({
   policy_id: 'filed',
   policy_name: 'filed',
   description: 'of the file',
@@ -47,6 +48,7 @@ const FILED = row({
   definition_location: 'config',
 });
 
+/** Stores a policy. Returns its id. */
 const create = async (name: string, members: Json = {}): Promise<string> => {
   const [status, body] = await server.manage('POST', '/policies', { policy_name: name, ...members });
   expect(status).toBe(200);
@@ -59,9 +61,9 @@ const missing = (...names: readonly string[]) => [
 const noPolicy = (id: string) => [404, { detail: `Policy with ID ${id} not found` }];
 
 describe('policies over HTTP', () => {
-  it('policies.create 200, policies.get 200: the row, with what was sent', async () => {
+  it('policies.create 200, policies.get 200: a stored policy has the sent members', async () => {
     const sent = { policy_name: 'made', description: 'd', guardrails_add: ['one'], condition: { model: 'chat' } };
-    const made = row({ ...sent });
+    const made = policyOf({ ...sent });
     expect(await server.manage('POST', '/policies', sent)).toEqual([200, made]);
     const [, listed] = await server.manage('GET', '/policies/list');
     const { policies } = listed as { readonly policies: readonly Json[] };
@@ -72,7 +74,7 @@ describe('policies over HTTP', () => {
     expect(await server.manage('GET', '/policies/filed')).toEqual([200, FILED]);
   });
 
-  it('policies.create 400: names, guardrails, parents, conditions and pipelines that cannot be', async () => {
+  it('policies.create 400: invalid names, guardrails, parents, conditions and pipelines', async () => {
     await create('taken');
     const refused = async (members: Json): Promise<unknown> => {
       const [status, body] = await server.manage('POST', '/policies', { policy_name: 'wrong', ...members });
@@ -111,7 +113,7 @@ describe('policies over HTTP', () => {
     ]);
   });
 
-  it('policies.create 422, policies.check 422, policies.setStatus 422, policies.update 422, policies.createVersion 422: a wrong body', async () => {
+  it('policies.create 422, policies.check 422, policies.setStatus 422, policies.update 422, policies.createVersion 422: missing members and wrong types', async () => {
     expect(await server.manage('POST', '/policies', {})).toEqual(missing('policy_name'));
     expect(await server.manage('POST', '/policy/validate', {})).toEqual(missing('policies'));
     const id = await create('statusless');
@@ -126,7 +128,7 @@ describe('policies over HTTP', () => {
     const [status, draft] = await server.manage('POST', '/policies/name/grown/versions', {});
     expect([status, draft]).toEqual([
       200,
-      row({
+      policyOf({
         policy_name: 'grown',
         version_number: 2,
         version_status: 'draft',
@@ -163,13 +165,13 @@ describe('policies over HTTP', () => {
     ]);
   });
 
-  it('policies.list 200, policies.list 422: versions of a status', async () => {
+  it('policies.list 200, policies.list 422: versions with a status, and an unknown status', async () => {
     const [, drafts] = await server.manage('GET', '/policies/list?version_status=draft');
     expect(drafts).toEqual({ policies: [], total_count: 0 });
     expect((await server.manage('GET', '/policies/list?version_status=x'))[0]).toBe(422);
   });
 
-  it('policies.delete 200, policies.delete 404, policies.get 404, policies.update 404, policies.setStatus 404, policies.guardrails 404, policies.createVersion 404: the warning names what was not done', async () => {
+  it('policies.delete 200, policies.delete 404, policies.get 404, policies.update 404, policies.setStatus 404, policies.guardrails 404, policies.createVersion 404: after the deletion of the policy, which has a warning', async () => {
     const id = await create('short');
     expect(await server.manage('DELETE', `/policies/${id}`)).toEqual([
       200,
@@ -190,7 +192,7 @@ describe('policies over HTTP', () => {
     ]);
   });
 
-  it('policies.deleteVersions 200, policies.deleteVersions 404, policies.versions 200: all versions', async () => {
+  it('policies.deleteVersions 200, policies.deleteVersions 404, policies.versions 200: all versions of a policy are deleted at once', async () => {
     await create('whole');
     await server.manage('POST', '/policies/name/whole/versions', {});
     expect(await server.manage('DELETE', '/policies/name/whole/all-versions')).toEqual([
@@ -207,7 +209,7 @@ describe('policies over HTTP', () => {
     ]);
   });
 
-  it('policies.delete 400, policies.update 400, policies.setStatus 400, policies.deleteVersions 400, policies.createVersion 400: of the file', async () => {
+  it('policies.delete 400, policies.update 400, policies.setStatus 400, policies.deleteVersions 400, policies.createVersion 400: a policy of the configuration file', async () => {
     const detail = "Policy 'filed' is defined in the configuration file and can only be changed there";
     const answers = await Promise.all([
       server.manage('DELETE', '/policies/filed'),
@@ -219,13 +221,13 @@ describe('policies over HTTP', () => {
     expect(answers).toEqual(answers.map(() => [400, { detail }]));
   });
 
-  it('policies.guardrails 200, policies.info 200, policies.info 404, policies.names 200, policies.templates 200', async () => {
+  it('policies.guardrails 200, policies.info 200, policies.info 404, policies.names 200, policies.templates 200: inherited and added guardrails, names, and no templates', async () => {
     const id = await create('child', { inherit: 'filed', guardrails_add: ['two'] });
     expect(await server.manage('GET', `/policies/${id}/resolved-guardrails`)).toEqual([
       200,
       { policy_id: id, policy_name: 'child', resolved_guardrails: ['one', 'two'] },
     ]);
-    const shown = row({ policy_name: 'child', inherit: 'filed', guardrails_add: ['two'] });
+    const shown = policyOf({ policy_name: 'child', inherit: 'filed', guardrails_add: ['two'] });
     expect(await server.manage('GET', '/policy/info/child')).toEqual([
       200,
       { ...shown, resolved_guardrails: ['one', 'two'] },
@@ -254,7 +256,7 @@ describe('policies over HTTP', () => {
     ]);
   });
 
-  it('policies.check 200: faults of entries as the file has them', async () => {
+  it('policies.check 200: faults of entries in the form of the configuration file', async () => {
     expect(await server.manage('POST', '/policy/validate', { policies: {} })).toEqual([
       200,
       { valid: true, errors: [], warnings: [] },
@@ -299,7 +301,7 @@ describe('policies over HTTP', () => {
     ]);
   });
 
-  it('policies.resolve 200, policies.resolve 422: what applies to a call', async () => {
+  it('policies.resolve 200, policies.resolve 422: policies and guardrails of a call', async () => {
     expect(await server.manage('POST', '/policies/resolve', {})).toEqual([
       200,
       { effective_guardrails: [], matched_policies: [] },

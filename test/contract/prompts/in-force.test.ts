@@ -25,7 +25,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const sent = (): Json => JSON.parse(server.upstreamRequests()[0]?.body ?? '{}') as Json;
+/** Body of the last request that the upstream received. */
+const sentBody = (): Json => JSON.parse(server.upstreamRequests()[0]?.body ?? '{}') as Json;
+/** Status, message and parameter of a refused chat. */
 const failure = async (members: object, headers?: Record<string, string>) => {
   const { status, body } = await server.ask(CHAT, { model: 'chat', messages: [], ...members }, headers);
   const { error } = body as { readonly error: { readonly message: string; readonly param: string | null } };
@@ -33,7 +35,7 @@ const failure = async (members: object, headers?: Record<string, string>) => {
 };
 
 describe('prompts of calls', () => {
-  it('the messages of a chat follow those of the prompt, and no member of the gateway is sent', async () => {
+  it('messages of the prompt are sent before messages of the chat, without members of the gateway', async () => {
     const { status } = await server.ask(CHAT, {
       model: 'chat',
       prompt_id: 'greet',
@@ -41,7 +43,7 @@ describe('prompts of calls', () => {
       messages: [{ role: 'user', content: 'now' }],
     });
     expect(status).toBe(200);
-    expect(sent()).toEqual({
+    expect(sentBody()).toEqual({
       model: 'up',
       messages: [
         { role: 'system', content: 'Be kind.' },
@@ -52,26 +54,26 @@ describe('prompts of calls', () => {
     });
   });
 
-  it('the call needs no messages of its own', async () => {
+  it('a call without messages gets model, settings and messages of the prompt', async () => {
     const { status } = await server.ask(CHAT, { model: 'chat', prompt_id: 'modelled' });
     expect(status).toBe(200);
     expect(server.upstreamRequests()[0]?.path).toBe('/v1/messages');
-    expect(sent()).toMatchObject({
+    expect(sentBody()).toMatchObject({
       temperature: 0.5,
       max_tokens: 7,
       messages: [{ role: 'user', content: expect.anything() as unknown }],
     });
-    expect(JSON.stringify(sent())).toContain('Hi Ann');
+    expect(JSON.stringify(sentBody())).toContain('Hi Ann');
   });
 
-  it('settings of the request win, and a prompt may leave model and settings to it', async () => {
+  it('settings of the request take precedence; the ignore settings turn model and settings of a prompt off', async () => {
     await server.ask(CHAT, { model: 'chat', prompt_id: 'modelled', temperature: 0.1 });
-    expect(sent()).toMatchObject({ temperature: 0.1 });
+    expect(sentBody()).toMatchObject({ temperature: 0.1 });
     await server.ask(CHAT, { model: 'chat', prompt_id: 'own' });
-    expect(sent()).toEqual({ model: 'up', messages: [{ role: 'user', content: 'Hi' }] });
+    expect(sentBody()).toEqual({ model: 'up', messages: [{ role: 'user', content: 'Hi' }] });
   });
 
-  it('messages and responses get the prompt in their own form', async () => {
+  it('messages and responses get the prompt in their format', async () => {
     const use = { prompt_id: 'greet', prompt_variables: { tone: 'kind', name: 'Bo' } };
     await server.ask('/v1/messages', {
       model: 'claude',
@@ -80,7 +82,7 @@ describe('prompts of calls', () => {
       messages: [{ role: 'user', content: 'x' }],
       ...use,
     });
-    expect(sent()).toMatchObject({
+    expect(sentBody()).toMatchObject({
       system: [
         { type: 'text', text: 'Be kind.' },
         { type: 'text', text: 'own' },
@@ -92,7 +94,7 @@ describe('prompts of calls', () => {
       ],
     });
     await server.ask('/v1/responses', { model: 'chat', input: 'x', ...use });
-    expect(sent()['input']).toEqual([
+    expect(sentBody()['input']).toEqual([
       { role: 'system', content: 'Be kind.' },
       { role: 'user', content: 'Greet Bo.' },
       { role: 'assistant', content: 'Sure.' },
@@ -100,11 +102,11 @@ describe('prompts of calls', () => {
     ]);
   });
 
-  it('a version is named by prompt_version or by the id; otherwise the latest one is used', async () => {
+  it('prompt_version or the id selects a version; the latest version is the default', async () => {
     for (const text of ['first', 'second']) await server.manage('POST', '/prompts', prompt('twice', text));
     const textOf = async (members: object): Promise<unknown> => {
       await server.ask(CHAT, { model: 'chat', ...members });
-      return (sent()['messages'] as readonly Json[])[0]?.['content'];
+      return (sentBody()['messages'] as readonly Json[])[0]?.['content'];
     };
     expect(await textOf({ prompt_id: 'twice' })).toBe('second');
     expect(await textOf({ prompt_id: 'twice', prompt_version: 1 })).toBe('first');
@@ -112,7 +114,7 @@ describe('prompts of calls', () => {
     expect(await failure({ prompt_id: 'twice', prompt_version: 3 })).toEqual([400, 'Prompt twice not found', null]);
   });
 
-  it('400: an unknown prompt, missing variables, wrong types, and a text that is too long', async () => {
+  it('400: an unknown prompt, missing variables, wrong types, too long a text, and an endpoint without messages', async () => {
     expect(await failure({ prompt_id: 'nope' })).toEqual([400, 'Prompt nope not found', null]);
     expect(await failure({ prompt_id: 'greet', prompt_variables: { name: 'Bo' } })).toEqual([
       400,
@@ -146,7 +148,7 @@ describe('prompts of calls', () => {
     expect(server.upstreamRequests()).toEqual([]);
   });
 
-  it('400: a key uses only the prompts that it lists, and may not call the model of a prompt without the right', async () => {
+  it('400: a prompt that the key does not list; 403: the key may not call the model of the prompt', async () => {
     const listed = await server.newKey({ prompts: ['own'] });
     expect(await failure({ prompt_id: 'modelled' }, listed)).toEqual([400, 'Prompt modelled not found', null]);
     expect((await server.ask(CHAT, { model: 'chat', prompt_id: 'own' }, listed)).status).toBe(200);

@@ -25,7 +25,8 @@ const draft = (prompt_id: string, dotprompt_content = CONTENT): Json => ({
   litellm_params: { prompt_id, prompt_integration: 'dotprompt', dotprompt_content },
   prompt_info: { prompt_type: 'db' },
 });
-const row = (id: string, version: number, members: Json = {}): Json => ({
+/** A version of a stored prompt. */
+const promptOf = (id: string, version: number, members: Json = {}): Json => ({
   prompt_id: `${id}.v${version}`,
   litellm_params: {
     prompt_id: id,
@@ -51,7 +52,7 @@ const missing = (...names: readonly string[]) => [
 ];
 
 describe('prompts over HTTP', () => {
-  it('400: an environment that a row cannot have', async () => {
+  it('400: an invalid environment', async () => {
     for (const environment of [5, '', 'a\u0000', '\ud800', 'x'.repeat(257)])
       expect(await server.manage('POST', '/prompts', { ...draft('env'), prompt_info: { environment } })).toEqual([
         400,
@@ -62,12 +63,12 @@ describe('prompts over HTTP', () => {
       ]);
   });
 
-  it('prompts.create 200, prompts.replace 200, prompts.update 200, prompts.get 200, prompts.versions 200, prompts.delete 200, prompts.delete 404, prompts.replace 404, prompts.update 404, prompts.versions 404', async () => {
-    expect(await server.manage('POST', '/prompts', draft('pr'))).toEqual([200, row('pr', 1)]);
-    expect(await server.manage('POST', '/prompts', draft('pr'))).toEqual([200, row('pr', 2)]);
-    expect(await server.manage('PUT', '/prompts/pr', draft('pr'))).toEqual([200, row('pr', 3)]);
+  it('prompts.create 200, prompts.replace 200, prompts.update 200, prompts.get 200, prompts.versions 200, prompts.delete 200, prompts.delete 404, prompts.replace 404, prompts.update 404, prompts.versions 404: one prompt', async () => {
+    expect(await server.manage('POST', '/prompts', draft('pr'))).toEqual([200, promptOf('pr', 1)]);
+    expect(await server.manage('POST', '/prompts', draft('pr'))).toEqual([200, promptOf('pr', 2)]);
+    expect(await server.manage('PUT', '/prompts/pr', draft('pr'))).toEqual([200, promptOf('pr', 3)]);
     const info = { prompt_type: 'db', environment: 'production' };
-    const changed = row('pr', 3, { prompt_info: info, environment: 'production' });
+    const changed = promptOf('pr', 3, { prompt_info: info, environment: 'production' });
     expect(await server.manage('PATCH', '/prompts/pr', { prompt_info: info })).toEqual([200, changed]);
     const shown = [
       200,
@@ -82,7 +83,7 @@ describe('prompts over HTTP', () => {
     expect(await server.manage('GET', '/prompts/pr.v1')).toMatchObject([200, { prompt_spec: { version: 1 } }]);
     expect(await server.manage('GET', '/prompts/pr/versions')).toEqual([
       200,
-      { prompts: [changed, row('pr', 2), row('pr', 1)] },
+      { prompts: [changed, promptOf('pr', 2), promptOf('pr', 1)] },
     ]);
     const [, listed] = await server.manage('GET', '/prompts/list');
     expect(listed).toMatchObject({
@@ -103,7 +104,7 @@ describe('prompts over HTTP', () => {
     expect(await server.manage('GET', '/prompts/nope')).toEqual([400, { detail: 'Prompt nope not found' }]);
   });
 
-  it('prompts.create 400: templates and integrations that are not rendered here', async () => {
+  it('prompts.create 400: unsupported integrations and templates, and ids that are reserved or of the file', async () => {
     const refused = async (members: Json, id = 'wrong') => {
       const params = { prompt_integration: 'dotprompt', dotprompt_content: 'hi', ...members };
       const [status, body] = await server.manage('POST', '/prompts', { prompt_id: id, litellm_params: params });
@@ -144,14 +145,14 @@ describe('prompts over HTTP', () => {
     ]);
   });
 
-  it('prompts.replace 400, prompts.update 400, prompts.delete 400: of the file', async () => {
+  it('prompts.replace 400, prompts.update 400, prompts.delete 400: a prompt of the configuration file', async () => {
     const detail = 'The prompt filed is in the configuration file. Change it there.';
     expect(await server.manage('PUT', '/prompts/filed', draft('filed'))).toEqual([400, { detail }]);
     expect(await server.manage('PATCH', '/prompts/filed', {})).toEqual([400, { detail }]);
     expect(await server.manage('DELETE', '/prompts/filed')).toEqual([400, { detail }]);
   });
 
-  it('prompts.create 422, prompts.replace 422, prompts.update 422, prompts.test 422', async () => {
+  it('prompts.create 422, prompts.replace 422, prompts.update 422, prompts.test 422: missing members and wrong types', async () => {
     expect(await server.manage('POST', '/prompts', {})).toEqual(missing('prompt_id', 'litellm_params'));
     expect(await server.manage('PUT', '/prompts/filed', {})).toEqual(missing('prompt_id', 'litellm_params'));
     expect(await server.manage('PATCH', '/prompts/filed', { prompt_info: 1 })).toEqual([
@@ -186,7 +187,7 @@ const ROUTES: readonly (readonly [name: string, method: string, path: string, bo
   ['prompts.delete', 'DELETE', '/prompts/filed'],
 ];
 
-/** Names of the rows that change something. */
+/** Names of the routes that change prompts. */
 const CHANGING: ReadonlySet<string> = new Set([
   'prompts.create',
   'prompts.replace',
@@ -195,7 +196,7 @@ const CHANGING: ReadonlySet<string> = new Set([
 ]);
 
 describe('credentials of prompts', () => {
-  it('prompts.create 401, prompts.versions 401, prompts.get 401, prompts.replace 401, prompts.update 401, prompts.delete 401: without a key', async () => {
+  it('prompts.create 401, prompts.versions 401, prompts.get 401, prompts.replace 401, prompts.update 401, prompts.delete 401: without a key, and with the key of a user', async () => {
     for (const [, method, path, body] of ROUTES) {
       expect(await server.manage(method, path, body, null)).toEqual([401, NO_KEY]);
       expect((await server.manage(method, path, body, userKey))[0]).toBe(401);
@@ -208,7 +209,7 @@ describe('credentials of prompts', () => {
       expect(await server.manage(method, path, body, viewerKey)).toEqual([403, VIEWER_REFUSED]);
   });
 
-  it('prompts.list 401, prompts.list 200, prompts.test 401: every key, for the prompts that it lists', async () => {
+  it('prompts.list 401, prompts.list 200, prompts.test 401: no key; a key sees only the prompts that it lists', async () => {
     expect(await server.manage('GET', '/prompts/list', undefined, null)).toEqual([401, NO_KEY]);
     expect(await server.manage('GET', '/prompts/list', undefined, userKey)).toEqual([200, { prompts: [] }]);
     const [, made] = await server.manage('POST', '/key/generate', { prompts: ['filed'] });

@@ -1,12 +1,12 @@
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-/** App with a cache of answers, and an upstream whose answers are numbered. */
+/** App with a cache of answers. Its upstream answers `a1`, `a2` and so on. */
 export interface CachedApp {
   readonly app: TestApp;
   readonly upstream: FaultServer;
-  /** Requests that the upstream has received. */
-  calls(): number;
+  /** Number of requests that the upstream has received. */
+  upstreamCalls(): number;
   ask(path: string, body: object, headers?: Record<string, string>): Promise<ReceivedAnswer>;
   newKey(draft?: object): Promise<{ readonly authorization: string; readonly hash: string }>;
   stop(): Promise<void>;
@@ -20,10 +20,10 @@ interface ReceivedAnswer {
 
 const USAGE = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
 
-const eventLines = (events: readonly object[], named: boolean): string =>
+const eventLines = (events: readonly object[], isNamed: boolean): string =>
   events
     .map(
-      (event) => (named ? `event: ${(event as { type: string }).type}\n` : '') + `data: ${JSON.stringify(event)}\n\n`,
+      (event) => (isNamed ? `event: ${(event as { type: string }).type}\n` : '') + `data: ${JSON.stringify(event)}\n\n`,
     )
     .join('');
 
@@ -108,7 +108,7 @@ function responseStream(text: string): string {
   );
 }
 
-/** Answer of the upstream at a path, whole or as a stream. */
+/** Body of an answer of the upstream at a path, whole or as a stream. */
 function answerAt(path: string, text: string, isStream: boolean): string {
   if (path.endsWith('/embeddings'))
     return JSON.stringify({
@@ -174,18 +174,18 @@ export async function startCached(
     response.end(answerAt(path, `a${upstream.received.length}`, isStream));
   });
   const upstreamParams = { api_base: `${upstream.url}/v1`, api_key: 'sk-up-0123456789abcdef' };
-  const priced = { input_cost_per_token: 0.001, output_cost_per_token: 0.01 };
+  const price = { input_cost_per_token: 0.001, output_cost_per_token: 0.01 };
   const app = await startApp({
     config: {
       general_settings: options.general ?? {},
       litellm_settings: options.litellm ?? { cache: true, cache_params: { type: 'local' } },
       ...(options.guardrails === undefined ? {} : { guardrails: options.guardrails }),
       model_list: [
-        { model_name: 'chat', litellm_params: { model: 'openai/up', ...upstreamParams, ...priced } },
-        { model_name: 'other', litellm_params: { model: 'openai/up', ...upstreamParams, ...priced } },
+        { model_name: 'chat', litellm_params: { model: 'openai/up', ...upstreamParams, ...price } },
+        { model_name: 'other', litellm_params: { model: 'openai/up', ...upstreamParams, ...price } },
         {
           model_name: 'claude',
-          litellm_params: { model: 'anthropic/up', ...upstreamParams, api_base: upstream.url, ...priced },
+          litellm_params: { model: 'anthropic/up', ...upstreamParams, api_base: upstream.url, ...price },
         },
         {
           model_name: 'guarded',
@@ -202,7 +202,7 @@ export async function startCached(
   return {
     app,
     upstream,
-    calls: () => upstream.received.length,
+    upstreamCalls: () => upstream.received.length,
     async ask(path, body, headers = {}) {
       const response = await app.call('POST', path, body, headers);
       return { status: response.status, text: await response.text(), headers: Object.fromEntries(response.headers) };

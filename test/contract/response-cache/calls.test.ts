@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => cached.stop());
 
 let questions = 0;
-/** A text that no earlier call has. */
+/** A text that no earlier call of this file has sent. */
 const newText = (): string => {
   questions += 1;
   return `question ${questions}`;
@@ -17,10 +17,10 @@ const messages = (text: string) => [{ role: 'user', content: text }];
 
 /** Asks twice. Returns both answers and the number of calls that the upstream received. */
 async function askTwice(path: string, body: object, headers?: Record<string, string>) {
-  const before = cached.calls();
+  const before = cached.upstreamCalls();
   const first = await cached.ask(path, body, headers);
   const second = await cached.ask(path, body, headers);
-  return { first, second, upstreamCalls: cached.calls() - before };
+  return { first, second, upstreamCalls: cached.upstreamCalls() - before };
 }
 
 const SURFACES: readonly (readonly [string, string, (text: string) => object])[] = [
@@ -55,21 +55,24 @@ const SURFACES: readonly (readonly [string, string, (text: string) => object])[]
 ];
 
 describe('answers from the cache', () => {
-  it.each(SURFACES)('%s: the second answer has the same bytes, without a call', async (_name, path, bodyOf) => {
-    const { first, second, upstreamCalls } = await askTwice(path, bodyOf(newText()));
-    expect(first.status).toBe(200);
-    expect(second).toMatchObject({ status: 200, text: first.text });
-    expect(upstreamCalls).toBe(1);
-    const key = first.headers['x-litellm-cache-key'];
-    expect(key).toMatch(/^[0-9a-f]{64}$/);
-    expect(second.headers['x-litellm-cache-key']).toBe(key);
-    expect(second.headers['content-type']).toBe(first.headers['content-type']);
-    // Headers of the first upstream are not those of the second call.
-    expect(second.headers['llm_provider-x-request-id']).toBeUndefined();
-  });
+  it.each(SURFACES)(
+    '%s: the second answer has equal bytes, without a call to the upstream',
+    async (_name, path, bodyOf) => {
+      const { first, second, upstreamCalls } = await askTwice(path, bodyOf(newText()));
+      expect(first.status).toBe(200);
+      expect(second).toMatchObject({ status: 200, text: first.text });
+      expect(upstreamCalls).toBe(1);
+      const key = first.headers['x-litellm-cache-key'];
+      expect(key).toMatch(/^[0-9a-f]{64}$/);
+      expect(second.headers['x-litellm-cache-key']).toBe(key);
+      expect(second.headers['content-type']).toBe(first.headers['content-type']);
+      // Headers of the upstream are not stored.
+      expect(second.headers['llm_provider-x-request-id']).toBeUndefined();
+    },
+  );
 });
 
-describe('what a key depends on', () => {
+describe('the cache key', () => {
   const chat = (text: string, members: object = {}) => ({ model: 'chat', messages: messages(text), ...members });
   const CHAT = '/v1/chat/completions';
 
@@ -79,37 +82,37 @@ describe('what a key depends on', () => {
     ['the end user', { user: 'someone' }],
     ['a stream', { stream: true }],
     ['a namespace', { cache: { namespace: 'n' } }],
-  ])('%s: another key, so another call', async (_name, members) => {
+  ])('%s changes the key', async (_name, members) => {
     const text = newText();
-    const before = cached.calls();
+    const before = cached.upstreamCalls();
     const plain = await cached.ask(CHAT, chat(text));
     const changed = await cached.ask(CHAT, chat(text, members));
     expect(changed.status).toBe(200);
-    expect(cached.calls()).toBe(before + 2);
+    expect(cached.upstreamCalls()).toBe(before + 2);
     expect(changed.headers['x-litellm-cache-key']).not.toBe(plain.headers['x-litellm-cache-key']);
   });
 
   it.each([
     ['metadata and tags', { metadata: { tags: ['a'] }, tags: ['b'] }],
     ['retries', { num_retries: 1 }],
-  ])('%s: the same key', async (_name, members) => {
+  ])('%s do not change the key', async (_name, members) => {
     const text = newText();
-    const before = cached.calls();
+    const before = cached.upstreamCalls();
     await cached.ask(CHAT, chat(text));
     await cached.ask(CHAT, chat(text, members));
-    expect(cached.calls()).toBe(before + 1);
+    expect(cached.upstreamCalls()).toBe(before + 1);
   });
 
-  it('a request with a member twice is not cached: upstream and gateway may read different values', async () => {
+  it('a request with a duplicate member is not cached: upstream and gateway may read different values', async () => {
     const text = newText();
     const twice = `{"model":"chat","messages":${JSON.stringify(messages('other'))},"messages":${JSON.stringify(messages(text))}}`;
-    const before = cached.calls();
+    const before = cached.upstreamCalls();
     expect((await cached.app.call('POST', CHAT, twice)).headers.get('x-litellm-cache-key')).toBeNull();
     await cached.ask(CHAT, chat(text));
-    expect(cached.calls()).toBe(before + 2);
+    expect(cached.upstreamCalls()).toBe(before + 2);
   });
 
-  it('a request that is nested deep does not fail', async () => {
+  it('a deeply nested request does not fail with a status of 500 or more', async () => {
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
     const body = `{"model":"chat","messages":${JSON.stringify(messages(newText()))},"extra":${deep}}`;
     const response = await cached.app.call('POST', CHAT, body);
@@ -119,15 +122,15 @@ describe('what a key depends on', () => {
   it.each([
     ['five messages', { messages: Array.from({ length: 5 }, () => ({ role: 'user', content: 'x' })) }],
     ['a mock answer', { mock_response: 'hi' }],
-  ])('%s: not cached', async (_name, members) => {
+  ])('a call with %s is not cached', async (_name, members) => {
     const { first, second } = await askTwice(CHAT, chat(newText(), members));
     expect([first.status, second.status]).toEqual([200, 200]);
     expect(second.headers['x-litellm-cache-key']).toBeUndefined();
   });
 });
 
-describe('conversations that an upstream keeps', () => {
-  it('a turn is not cached: the upstream must add it to its conversation', async () => {
+describe('conversations of an upstream', () => {
+  it('a turn is not cached, because the upstream must add the turn to its conversation', async () => {
     const turn = { model: 'chat', input: newText(), conversation: 'conv_1' };
     const { first, second, upstreamCalls } = await askTwice('/v1/responses', turn);
     expect([first.status, second.status, upstreamCalls]).toEqual([200, 200, 2]);
@@ -140,19 +143,19 @@ describe('controls of a request', () => {
 
   it('no-cache does not read, no-store does not write, s-maxage limits the age', async () => {
     const text = newText();
-    const before = cached.calls();
+    const before = cached.upstreamCalls();
     await cached.ask(CHAT, chat(text, { 'no-store': true }));
     const stored = await cached.ask(CHAT, chat(text));
-    expect(cached.calls()).toBe(before + 2);
+    expect(cached.upstreamCalls()).toBe(before + 2);
     const fresh = await cached.ask(CHAT, chat(text, { 'no-cache': true }));
-    expect(cached.calls()).toBe(before + 3);
+    expect(cached.upstreamCalls()).toBe(before + 3);
     expect(fresh.text).not.toBe(stored.text);
     expect((await cached.ask(CHAT, chat(text))).text).toBe(fresh.text);
     expect((await cached.ask(CHAT, chat(text, { 's-maxage': 60 }))).text).toBe(fresh.text);
     expect((await cached.ask(CHAT, chat(text, { 's-max-age': 60 }))).text).toBe(fresh.text);
-    expect(cached.calls()).toBe(before + 3);
+    expect(cached.upstreamCalls()).toBe(before + 3);
     await cached.ask(CHAT, chat(text, { 's-maxage': 0 }));
-    expect(cached.calls()).toBe(before + 4);
+    expect(cached.upstreamCalls()).toBe(before + 4);
   });
 
   it('use-cache false and caching false do not use the cache; ttl 0 stores nothing', async () => {
@@ -183,7 +186,7 @@ describe('controls of a request', () => {
     });
   });
 
-  it('403: a control that the key does not allow; others apply', async () => {
+  it('403: a control that the key does not allow; 200 for allowed controls', async () => {
     const { authorization } = await cached.newKey({ allowed_cache_controls: ['no-cache'] });
     const refused = await cached.ask(CHAT, chat(newText(), { 'no-cache': true, ttl: 5 }), { authorization });
     expect(refused.status).toBe(403);
@@ -203,22 +206,22 @@ describe('isolation', () => {
   const chat = (text: string, model = 'chat') => ({ model, messages: messages(text) });
   const post = async (path: string, body: object) => (await cached.app.call('POST', path, body)).json();
 
-  it('keys of a team share answers; another team and a key without a team get none of them', async () => {
+  it('keys of a team share answers; another team and a key without a team do not get them', async () => {
     const { team_id: team } = (await post('/team/new', { team_alias: 'one' })) as { team_id: string };
     const { team_id: otherTeam } = (await post('/team/new', { team_alias: 'two' })) as { team_id: string };
     const [first, second] = [await cached.newKey({ team_id: team }), await cached.newKey({ team_id: team })];
     const [other, alone] = [await cached.newKey({ team_id: otherTeam }), await cached.newKey()];
     const text = newText();
-    const before = cached.calls();
+    const before = cached.upstreamCalls();
     const answers = [];
     for (const { authorization } of [first, second, other, alone])
       answers.push((await cached.ask(CHAT, chat(text), { authorization })).text);
-    expect(cached.calls()).toBe(before + 3);
+    expect(cached.upstreamCalls()).toBe(before + 3);
     expect(answers[1]).toBe(answers[0]);
     expect(new Set(answers).size).toBe(3);
   });
 
-  it('a key that may not call the model is refused, also for a cached answer', async () => {
+  it('a key that may not call the model does not get a cached answer', async () => {
     const { team_id: team } = (await post('/team/new', { team_alias: 'three' })) as { team_id: string };
     const may = await cached.newKey({ team_id: team });
     const mayNot = await cached.newKey({ team_id: team, models: ['other'] });
@@ -227,7 +230,7 @@ describe('isolation', () => {
     expect((await cached.ask(CHAT, chat(text), mayNot)).status).toBeGreaterThanOrEqual(400);
   });
 
-  it('limits and used-up budgets refuse a call before the cache', async () => {
+  it('rate limits and budgets refuse calls that the cache could answer', async () => {
     const limited = await cached.newKey({ rpm_limit: 1 });
     const text = newText();
     expect((await cached.ask(CHAT, chat(text), limited)).status).toBe(200);
@@ -238,17 +241,17 @@ describe('isolation', () => {
     expect((await cached.ask(CHAT, chat(other), poor)).status).toBeGreaterThanOrEqual(400);
   });
 
-  it('an answer that can be referred to by its id belongs to its key', async () => {
+  it('keys of a team do not share responses, which later requests can name by id', async () => {
     const { team_id: team } = (await post('/team/new', { team_alias: 'four' })) as { team_id: string };
     const [first, second] = [await cached.newKey({ team_id: team }), await cached.newKey({ team_id: team })];
     const body = { model: 'chat', input: newText() };
-    const before = cached.calls();
+    const before = cached.upstreamCalls();
     for (const key of [first, second, first]) await cached.ask('/v1/responses', body, key);
-    expect(cached.calls()).toBe(before + 2);
+    expect(cached.upstreamCalls()).toBe(before + 2);
   });
 });
 
-describe('answers that are not stored', () => {
+describe('no cached answer after', () => {
   const CHAT = '/v1/chat/completions';
 
   it('a failure', async () => {
@@ -258,7 +261,7 @@ describe('answers that are not stored', () => {
 
   it.each([
     [
-      'a stream without its end',
+      'a stream without an end',
       'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"x"},"finish_reason":null}]}\n\n',
     ],
     ['a stream with an error', 'data: {"error":{"message":"broken","type":"server_error","code":"500"}}\n\n'],
@@ -271,7 +274,7 @@ describe('answers that are not stored', () => {
     const body = { model: 'chat', stream: true, messages: messages('cut') };
     await broken.ask(CHAT, body);
     await broken.ask(CHAT, body);
-    expect(broken.calls()).toBe(2);
+    expect(broken.upstreamCalls()).toBe(2);
     await broken.stop();
   });
 });

@@ -40,25 +40,25 @@ it('the mutation chat is answered from the cache, at no cost, with the answers o
   expect(JSON.parse((await cached.ask('/v1/chat/completions', body)).text)).toMatchObject({
     choices: [{ message: { content: 'a1' } }],
   });
-  expect(cached.calls()).toBe(1);
+  expect(cached.upstreamCalls()).toBe(1);
   const rest = { model: 'chat', messages: [{ role: 'user', content: 'rest' }] };
   await cached.ask('/v1/chat/completions', rest);
   expect(await chat('rest')).toMatchObject({ text: 'a2', costUsd: '0' });
-  expect(cached.calls()).toBe(2);
+  expect(cached.upstreamCalls()).toBe(2);
 });
 
 it('the mutation chat has the controls of the cache in its parameters', async () => {
-  const before = cached.calls();
+  const before = cached.upstreamCalls();
   const first = await chat('controlled');
   expect((await chat('controlled', { cache: { 'no-cache': true } }))['text']).not.toBe(first['text']);
-  expect(cached.calls()).toBe(before + 2);
+  expect(cached.upstreamCalls()).toBe(before + 2);
 });
 
 it('guardrails check the cached answer of the mutation chat', async () => {
-  const before = cached.calls();
+  const before = cached.upstreamCalls();
   expect(await chat('masked')).toMatchObject({ text: 'a5' });
   expect((await chat('masked', { guardrails: ['mask'] }))['text']).not.toBe('a5');
   expect(await chat('blocked')).toMatchObject({ text: 'a6' });
   expect((await chat('blocked', { guardrails: ['block'] }))['__typename']).not.toBe('ChatCompletion');
-  expect(cached.calls()).toBe(before + 2);
+  expect(cached.upstreamCalls()).toBe(before + 2);
 });

@@ -40,7 +40,7 @@ interface LogRow {
 }
 
 describe('records of a cached answer', () => {
-  it('spend row, header, trace, key spend and reports', async () => {
+  it('spend rows, headers, trace and reports have the hit with cost 0', async () => {
     const key = await cached.newKey({ max_budget: 10 });
     const today = new Date().toISOString().slice(0, 10);
     const traces = [newTrace(), newTrace()];
@@ -113,11 +113,13 @@ describe('records of a cached answer', () => {
     const leakage = (await read(
       `/user/daily/activity/aggregated/cache_leakage_keys?start_date=${today}&end_date=${today}`,
     )) as { api_keys: readonly { api_key: string; metrics: Record<string, unknown> }[] };
-    // The tokens of the hit were sent to no provider.
-    expect(leakage.api_keys.find(({ api_key: one }) => one === key.hash)?.metrics).toMatchObject({ prompt_tokens: 9 });
+    // Tokens of a hit do not count, because no provider received them.
+    expect(leakage.api_keys.find(({ api_key: hash }) => hash === key.hash)?.metrics).toMatchObject({
+      prompt_tokens: 9,
+    });
   });
 
-  it('metrics and graph count hits and misses', async () => {
+  it('/metrics and the graph count hits', async () => {
     const text = await (await cached.app.call('GET', '/metrics')).text();
     expect(text).toMatch(/lensgate_response_cache_total\{result="hit"\} [1-9]/);
     expect(text).toMatch(/lensgate_response_cache_memory_bytes [1-9]/);
@@ -147,9 +149,9 @@ describe('guardrails and cached answers', () => {
       );
     });
 
-  it('a request is checked before the cache, and a cached answer by the guardrails of its own caller', async () => {
+  it('guardrails of the caller check requests before the cache, and cached answers', async () => {
     answerWith(`write to ${SECRET}`);
-    const before = cached.calls();
+    const before = cached.upstreamCalls();
     const plain = await cached.ask(CHAT, chat('guarded one'));
     expect(plain.text).toContain(SECRET);
     const masked = await cached.ask(CHAT, chat('guarded one', { guardrails: ['after'] }));
@@ -157,18 +159,18 @@ describe('guardrails and cached answers', () => {
     expect(masked.text).not.toContain(SECRET);
     const blocked = await cached.ask(CHAT, chat('guarded one', { guardrails: ['block-after'] }));
     expect(blocked.status).toBe(400);
-    // The stored answer is still that of the upstream.
+    // Edits of guardrails are not stored.
     expect((await cached.ask(CHAT, chat('guarded one'))).text).toBe(plain.text);
-    expect(cached.calls()).toBe(before + 1);
+    expect(cached.upstreamCalls()).toBe(before + 1);
     await cached.ask(CHAT, chat('forbiddenword'));
     expect((await cached.ask(CHAT, chat('forbiddenword', { guardrails: ['words'] }))).status).toBe(400);
   });
 
-  it('guardrails of a deployment check cached answers too', async () => {
+  it('guardrails of a deployment check cached answers, too', async () => {
     answerWith(`write to ${SECRET}`);
     const body = chat('deployment', { model: 'guarded' });
-    const before = cached.calls();
+    const before = cached.upstreamCalls();
     expect([(await cached.ask(CHAT, body)).status, (await cached.ask(CHAT, body)).status]).toEqual([400, 400]);
-    expect(cached.calls()).toBeLessThanOrEqual(before + 2);
+    expect(cached.upstreamCalls()).toBeLessThanOrEqual(before + 2);
   });
 });

@@ -7,7 +7,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 const MODELS = [{ model_name: 'm', litellm_params: { model: 'demo' } }];
 const configOf = (litellm: object): string => stringify({ litellm_settings: litellm, model_list: MODELS });
 
-/** Sends the same chat. Returns the key of the answer in the cache; null without a cache. */
+/** Sends a chat with a fixed text. Returns the cache key of the answer; null for an answer that is not cached. */
 async function keyOf(app: TestApp, members: object = {}): Promise<string | null> {
   const body = { model: 'm', messages: [{ role: 'user', content: 'hello' }], ...members };
   const response = await app.call('POST', '/v1/chat/completions', body);
@@ -16,7 +16,7 @@ async function keyOf(app: TestApp, members: object = {}): Promise<string | null>
   return response.headers.get('x-litellm-cache-key');
 }
 
-/** The cache as the graph shows it. */
+/** State of the cache in the graph. */
 async function cacheOf(app: TestApp): Promise<unknown> {
   const query = '{ responseCache { isOn type ttlSeconds entries } }';
   const answer = await app.call('POST', '/graphql', { query });
@@ -30,7 +30,7 @@ describe('settings that change without a restart', () => {
   });
   afterAll(() => app.stop());
 
-  it('a reload turns the cache on and off, and keeps answers when only the time changes', async () => {
+  it('a reload turns the cache on and off, and keeps answers when only the ttl changes', async () => {
     expect(await keyOf(app)).toBeNull();
     expect(await cacheOf(app)).toEqual({ isOn: false, type: null, ttlSeconds: null, entries: null });
     await app.reload(configOf({ cache: true, cache_params: { type: 'local' } }));
@@ -42,21 +42,21 @@ describe('settings that change without a restart', () => {
     expect(await keyOf(app)).toBeNull();
   });
 
-  it('with default_off, only requests for the cache use it', async () => {
+  it('with default_off, only requests with use-cache or caching use the cache', async () => {
     await app.reload(configOf({ cache: true, cache_params: { type: 'local', mode: 'default_off' } }));
     expect(await keyOf(app)).toBeNull();
     expect(await keyOf(app, { cache: { 'use-cache': true } })).not.toBeNull();
     expect(await keyOf(app, { caching: true })).not.toBeNull();
   });
 
-  it('a faulty type keeps the running settings', async () => {
+  it('a reload with an unsupported type keeps the settings in force', async () => {
     await app.reload(configOf({ cache: true, cache_params: { type: 'local' } }));
     await app.reload(configOf({ cache: true, cache_params: { type: 's3' } }));
     expect(await cacheOf(app)).toMatchObject({ isOn: true, type: 'local' });
   });
 });
 
-describe.skipIf(!HAS_REDIS)('a stored server', () => {
+describe.skipIf(!HAS_REDIS)('a stored Redis server', () => {
   let redis: RedisServer;
   let app: TestApp;
   beforeAll(async () => {
@@ -68,7 +68,7 @@ describe.skipIf(!HAS_REDIS)('a stored server', () => {
     await redis.kill();
   });
 
-  it('turns the cache on; the body may be that of the reference', async () => {
+  it('turns the cache on, sent in the format of the reference', async () => {
     const settings = { host: '127.0.0.1', port: String(redis.port), ttl: 30 };
     expect((await app.call('POST', '/cache/settings', { cache_settings: settings })).status).toBe(200);
     await vi.waitFor(async () => {

@@ -36,7 +36,7 @@ describe('without a cache', () => {
     });
   });
 
-  it('cache.test 401: no key; 422: without a server, with a cluster, and no object', async () => {
+  it('cache.test 401: no key; 422: no server, a cluster, and a body that is no object', async () => {
     const path = '/cache/settings/test';
     const msg = 'Set `host` or `url` of one Redis server. Clusters and sentinels are not supported.';
     const refused = { status: 422, body: { detail: [{ type: 'missing', loc: ['body', 'host'], msg }] } };
@@ -55,7 +55,7 @@ describe('without a cache', () => {
       });
   });
 
-  it('cache.test 503: a server that does not answer', async () => {
+  it('cache.test 503: a server that refuses connections', async () => {
     expect(await post('/cache/settings/test', { cache_settings: { host: '127.0.0.1', port: '1' } })).toEqual(
       envelope(503, 'The server of the cache of answers does not answer.', 'service_unavailable'),
     );
@@ -77,7 +77,7 @@ describe('a cache in memory', () => {
     return { status: response.status, body: (await response.json()) as unknown };
   };
 
-  it('cache.ping 200: a test entry was stored and read', async () => {
+  it('cache.ping 200: the result of a test entry, and the settings of the cache', async () => {
     const params = {
       type: 'local',
       mode: 'default_on',
@@ -104,7 +104,7 @@ describe('a cache in memory', () => {
     expect((await json('GET', '/cache/redis/info')).status).toBe(503);
   });
 
-  it('cache.delete 200: the next call is sent; other answers stay', async () => {
+  it('cache.delete 200: removes the answer with the key, and keeps other answers', async () => {
     const first = await ask('delete me');
     await ask('keep me');
     const key = first.headers['x-litellm-cache-key'] ?? '';
@@ -113,19 +113,19 @@ describe('a cache in memory', () => {
       status: 200,
       body: { status: 'success' },
     });
-    const before = cached.calls();
+    const before = cached.upstreamCalls();
     await ask('keep me');
-    expect(cached.calls()).toBe(before);
+    expect(cached.upstreamCalls()).toBe(before);
     await ask('delete me');
-    expect(cached.calls()).toBe(before + 1);
+    expect(cached.upstreamCalls()).toBe(before + 1);
   });
 
-  it('cache.flush 200: all answers are removed', async () => {
+  it('cache.flush 200: removes answers', async () => {
     await ask('flushed');
     expect(await json('POST', '/cache/flushall')).toEqual({ status: 200, body: { status: 'success' } });
-    const before = cached.calls();
+    const before = cached.upstreamCalls();
     await ask('flushed');
-    expect(cached.calls()).toBe(before + 1);
+    expect(cached.upstreamCalls()).toBe(before + 1);
   });
 });
 
@@ -142,7 +142,7 @@ describe.skipIf(!HAS_REDIS)('a cache in Redis', () => {
     await redis.kill();
   });
 
-  it('cache.server 200: clients and facts of the server', async () => {
+  it('cache.server 200: clients and information of the Redis server', async () => {
     const response = await cached.app.call('GET', '/cache/redis/info');
     expect(response.status).toBe(200);
     const body = (await response.json()) as { num_clients: number; clients: object[]; info: Record<string, string> };

@@ -3,7 +3,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 
 const CHAT = '/v1/chat/completions';
 
-/** A model of the configuration: its name, the upstream model, and further settings. */
+/** An entry of `model_list`: model name (default `m`), upstream model, members of `litellm_params` and `model_info`. */
 export interface RoutedModel {
   readonly name?: string;
   readonly up: string;
@@ -11,7 +11,7 @@ export interface RoutedModel {
   readonly info?: object;
 }
 
-/** Answer with the id of the deployment that served it. */
+/** Answer with the id of its deployment. */
 interface RoutedAnswer {
   readonly status: number;
   readonly deployment: string | null;
@@ -24,23 +24,23 @@ export interface RoutedApp {
   readonly app: TestApp;
   readonly upstream: FaultServer;
   ask(members?: object, headers?: Record<string, string>): Promise<RoutedAnswer>;
-  /** Ids of the deployments that served a number of calls, each once, in order. */
-  served(calls: number, members?: object, headers?: Record<string, string>): Promise<readonly string[]>;
-  /** Upstream models of all requests, in the order of arrival. */
-  requested(): readonly string[];
+  /** Sends a number of calls one after another. Returns the different ids of their deployments, sorted. */
+  deploymentsOf(calls: number, members?: object, headers?: Record<string, string>): Promise<readonly string[]>;
+  /** Upstream models of all received requests, in the order of arrival. */
+  requestedModels(): readonly string[];
   /** Creates a key. Returns the header that authenticates it. */
   keyWith(body: object): Promise<Record<string, string>>;
   stop(): Promise<void>;
 }
 
-/** Status, delay in ms and tokens of the answers of an upstream model. */
+/** Answers of an upstream model: status, delay in ms, and total tokens. */
 export interface Behavior {
   readonly status?: number;
   readonly delayMs?: number;
   readonly tokens?: number;
 }
 
-/** Starts the app with models at one upstream, whose answers `behaviors` describes by upstream model. */
+/** Starts the app with models at one upstream. `behaviors` has the answers by upstream model. */
 export async function startRouted(
   models: readonly RoutedModel[],
   config: object = {},
@@ -63,7 +63,7 @@ export async function startRouted(
     }, delayMs);
   });
   const app = await startApp({
-    config: { model_list: models.map((one) => entryOf(one, upstream.url)), ...config },
+    config: { model_list: models.map((model) => entryOf(model, upstream.url)), ...config },
   });
   const ask: RoutedApp['ask'] = async (members = {}, headers = {}) => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'x' }], ...members };
@@ -80,12 +80,12 @@ export async function startRouted(
     app,
     upstream,
     ask,
-    async served(calls, members, headers) {
+    async deploymentsOf(calls, members, headers) {
       const ids = new Set<string>();
       for (let call = 0; call < calls; call += 1) ids.add((await ask(members, headers)).deployment ?? 'none');
       return [...ids].toSorted();
     },
-    requested: () => upstream.received.map(({ body }) => (JSON.parse(body) as { model: string }).model),
+    requestedModels: () => upstream.received.map(({ body }) => (JSON.parse(body) as { model: string }).model),
     async keyWith(body) {
       const response = await app.call('POST', '/key/generate', body);
       const { key } = (await response.json()) as { key: string };

@@ -36,12 +36,12 @@ async function rowsOf(app: TestApp): Promise<readonly Row[]> {
 }
 
 it('silent models get a copy of each call, with a row of its own', async () => {
-  const { ask, app, requested } = await start([
+  const { ask, app, requestedModels } = await start([
     { up: 'a', params: { silent_model: 'shadow' } },
     { name: 'shadow', up: 's', params: DEAR },
   ]);
   expect(await ask()).toMatchObject({ status: 200, deployment: 'a' });
-  await expect.poll(() => requested().toSorted(), POLLING).toEqual(['a', 's']);
+  await expect.poll(() => requestedModels().toSorted(), POLLING).toEqual(['a', 's']);
   const rows = async () => (await rowsOf(app)).map(({ model_group, spend }) => `${model_group} ${spend}`).toSorted();
   await expect.poll(rows, POLLING).toEqual(['m 0', 'shadow 3']);
 });
@@ -52,15 +52,15 @@ it('silent models neither delay nor fail a call', async () => {
     { name: 'broken', up: 'broken-up' },
     { name: 'slow', up: 'slow-up' },
   ];
-  const { ask, requested } = await start(models, { 'broken-up': { status: 500 }, 'slow-up': { delayMs: 5_000 } });
+  const { ask, requestedModels } = await start(models, { 'broken-up': { status: 500 }, 'slow-up': { delayMs: 5_000 } });
   const startedMs = performance.now();
   expect(await ask({ stream: true })).toMatchObject({ status: 200, deployment: 'a' });
   expect(performance.now() - startedMs).toBeLessThan(4_000);
-  await expect.poll(() => requested().toSorted(), POLLING).toEqual(['a', 'broken-up', 'slow-up']);
+  await expect.poll(() => requestedModels().toSorted(), POLLING).toEqual(['a', 'broken-up', 'slow-up']);
 });
 
 it('silent models get no copy where a budget of the caller is used up', async () => {
-  const { ask, app, keyWith, requested } = await start(
+  const { ask, app, keyWith, requestedModels } = await start(
     [
       { up: 'a', params: { ...FREE, silent_model: 'shadow' } },
       { name: 'shadow', up: 's', params: DEAR },
@@ -69,14 +69,14 @@ it('silent models get no copy where a budget of the caller is used up', async ()
   );
   const spent = await keyWith({ max_budget: 100 });
   expect((await ask({ max_tokens: 1 }, spent)).status).toBe(200);
-  await expect.poll(() => requested().toSorted(), POLLING).toEqual(['a', 's']);
+  await expect.poll(() => requestedModels().toSorted(), POLLING).toEqual(['a', 's']);
   await expect
     .poll(async () => new Set((await rowsOf(app)).map(({ spend }) => spend)), POLLING)
     .toEqual(new Set([0, 200]));
   expect((await ask({}, spent)).status).toBe(200);
   // The copy of a key without a budget would arrive after the refused one.
   expect((await ask()).status).toBe(200);
-  await expect.poll(() => requested().toSorted(), POLLING).toEqual(['a', 'a', 'a', 's', 's']);
+  await expect.poll(() => requestedModels().toSorted(), POLLING).toEqual(['a', 'a', 'a', 's', 's']);
   const refused = (await rowsOf(app)).filter(
     ({ model_group, status }) => `${model_group} ${status}` === 'shadow failure',
   );
@@ -84,7 +84,7 @@ it('silent models get no copy where a budget of the caller is used up', async ()
 });
 
 it('silent models get no copy of a mock answer, and of a call that must stay in another region', async () => {
-  const { ask, app, requested } = await start([
+  const { ask, app, requestedModels } = await start([
     { up: 'a', params: { region_name: 'eu-west-1', silent_model: 'shadow' } },
     { name: 'shadow', up: 's', params: { region_name: 'us-east-1' } },
   ]);
@@ -93,12 +93,12 @@ it('silent models get no copy of a mock answer, and of a call that must stay in 
   expect((await ask({ user: 'c1' })).status).toBe(200);
   expect((await ask({ mock_response: 'x' })).status).toBe(200);
   expect((await ask({ user: 'c2' })).status).toBe(200);
-  await expect.poll(() => requested().toSorted(), POLLING).toEqual(['a', 'a', 's']);
+  await expect.poll(() => requestedModels().toSorted(), POLLING).toEqual(['a', 'a', 's']);
 });
 
 describe('silent models at a shutdown', () => {
   async function rowsAfterStop(delayMs: number): Promise<{ readonly rows: readonly Row[]; readonly stopMs: number }> {
-    const { ask, app, requested, upstream } = await start(
+    const { ask, app, requestedModels, upstream } = await start(
       [
         { up: 'a', params: { silent_model: 'shadow' } },
         { name: 'shadow', up: 's', params: DEAR },
@@ -106,7 +106,7 @@ describe('silent models at a shutdown', () => {
       { s: { delayMs } },
     );
     expect((await ask()).status).toBe(200);
-    await expect.poll(() => requested().toSorted(), POLLING).toEqual(['a', 's']);
+    await expect.poll(() => requestedModels().toSorted(), POLLING).toEqual(['a', 's']);
     const startedMs = performance.now();
     await app.stop({ keepData: true });
     const stopMs = performance.now() - startedMs;

@@ -1,48 +1,52 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { POLLING } from '../../support/polling.ts';
 import { type Json, NO_KEY, type SearchServer, startSearchServer } from './search-server.ts';
-import { found, FULL, TWO, VENDORS } from './vendor-cases.ts';
+import { found, FULL_SEARCH, RESULTS, VENDORS } from './vendor-cases.ts';
 
 let server: SearchServer;
-let user: string;
+let userKey: string;
 beforeAll(async () => {
   server = await startSearchServer();
-  user = await server.newKey();
+  userKey = await server.newKey();
 });
 afterAll(() => server.stop());
 
-const search = (tool: string, body: Json, key: string | null = user) =>
+const search = (tool: string, body: Json, key: string | null = userKey) =>
   server.ask('POST', `/v1/search/${tool}`, body, key);
-const last = () => server.upstream.received.at(-1);
+const lastReceived = () => server.upstream.received.at(-1);
 
+/** Body of a 400. */
 const error = (message: string, more: Json = {}): Json => ({
   error: { message, type: 'invalid_request_error', param: null, code: '400', ...more },
 });
 
 describe('search.callTool', () => {
   it.each(VENDORS)('200: a search in the format of its provider: %s', async (tool, { sent, header, answer }) => {
-    expect(await search(tool, FULL)).toEqual([200, answer]);
-    const received = last();
+    expect(await search(tool, FULL_SEARCH)).toEqual([200, answer]);
+    const received = lastReceived();
     expect(received).toMatchObject(sent);
     expect(received?.json).toEqual(sent.json);
     expect(received?.query).toEqual(sent.query);
     expect(received?.path.endsWith('/search')).toBe(true);
     expect(received?.headers[header[0]]).toBe(header[1]);
-    expect(JSON.stringify(received)).not.toContain(user);
+    expect(JSON.stringify(received)).not.toContain(userKey);
     expect(JSON.stringify(received)).not.toContain('of the caller');
   });
 
-  it('200: at most max_results, also where the provider gives more; the unversioned path', async () => {
-    const [status, body] = await server.ask('POST', '/search/searxng', { query: 'x', max_results: 1 }, user);
-    expect([status, body]).toEqual([200, { object: 'search', results: [{ ...TWO[0], date: '2026-01-02T00:00:00' }] }]);
+  it('200: at most max_results of the results of the provider; the unversioned path', async () => {
+    const [status, body] = await server.ask('POST', '/search/searxng', { query: 'x', max_results: 1 }, userKey);
+    expect([status, body]).toEqual([
+      200,
+      { object: 'search', results: [{ ...RESULTS[0], date: '2026-01-02T00:00:00' }] },
+    ]);
   });
 
-  it('200: the account of the environment, for a tool without its own', async () => {
+  it('200: the account of the environment, for a tool without an account', async () => {
     expect((await search('of%20the%20environment', { query: 'x' }))[0]).toBe(200);
-    expect(last()?.headers.authorization).toBe('Bearer environment-key');
+    expect(lastReceived()?.headers.authorization).toBe('Bearer environment-key');
   });
 
-  it('200: after a failure of one tool of a name, the other one answers', async () => {
+  it('200: after a failure of one tool, another tool of this name answers', async () => {
     const answers = [await search('shared', { query: 'x' }), await search('shared', { query: 'x' })];
     expect(answers).toEqual([
       [200, found()],
@@ -90,7 +94,7 @@ describe('search.callTool', () => {
     expect(server.upstream.received.length).toBe(before);
   });
 
-  it('400: a provider that is not served', async () => {
+  it('400: a tool with an unsupported provider', async () => {
     expect(await search('foreign', { query: 'x' })).toEqual([
       400,
       error(
@@ -99,15 +103,15 @@ describe('search.callTool', () => {
     ]);
   });
 
-  it('400: a query that a guardrail blocks; one that it masks is sent masked', async () => {
+  it('400: a query that a guardrail blocks, or masks for a provider with queries in the URL; others are sent masked', async () => {
     const guarded = await server.newKey({ guardrails: ['words'] });
     const before = server.upstream.received.length;
     const [status, body] = await search('pplx', { query: 'forbidden fruit' }, guarded);
     expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('forbidden')]);
     expect(server.upstream.received.length).toBe(before);
     expect((await search('pplx', { query: 'who is a@b.test' }, guarded))[0]).toBe(200);
-    expect(last()?.json).toEqual({ query: 'who is [EMAIL_REDACTED]' });
-    // A query in the address cannot be masked, so that it is refused.
+    expect(lastReceived()?.json).toEqual({ query: 'who is [EMAIL_REDACTED]' });
+    // Brave gets the query in the URL, where no mask is sent.
     expect((await search('brave', { query: 'who is a@b.test' }, guarded))[0]).toBe(400);
   });
 
@@ -115,7 +119,7 @@ describe('search.callTool', () => {
     expect(await search('pplx', { query: 'x' }, null)).toEqual([401, NO_KEY]);
   });
 
-  it('403: a tool that the list of the key does not have', async () => {
+  it('403: a tool that is not in the list of the key', async () => {
     const limited = await server.newKey({ object_permission: { search_tools: ['tavily'] } });
     expect(await search('pplx', { query: 'x' }, limited)).toEqual([
       403,
@@ -131,7 +135,7 @@ describe('search.callTool', () => {
     expect((await search('tavily', { query: 'x' }, limited))[0]).toBe(200);
   });
 
-  it('403: a tool that the list of a team or a user of the key does not have', async () => {
+  it('403: a tool that is not in the list of the team or the user of the key', async () => {
     const object_permission = { search_tools: ['tavily'] };
     await server.ask('POST', '/team/new', { team_id: 'limited', object_permission });
     await server.ask('POST', '/user/new', { user_id: 'limited', auto_create_key: false, object_permission });
@@ -154,17 +158,17 @@ describe('search.callTool', () => {
   });
 
   it('408: a provider that does not answer within the timeout of the tool', async () => {
-    const [status, body] = await search('hasty', { query: 'silence' });
+    const [status, body] = await search('hasty', { query: 'no answer' });
     expect([status, body]).toEqual([408, { error: expect.objectContaining({ code: '408' }) as Json }]);
   });
 
-  it('422: a used-up budget', async () => {
+  it('422: an exhausted budget', async () => {
     const poor = await server.newKey({ max_budget: 0.005 });
     expect((await search('tavily', { query: 'x' }, poor))[0]).toBe(200);
     await expect.poll(async () => (await search('tavily', { query: 'x' }, poor))[0], POLLING).toBe(422);
   });
 
-  it('429: the limit of the key; the limit of the provider, without the credential that it repeats', async () => {
+  it('429: the limit of the key; the limit of the provider, whose answer repeats the credential, which is hidden', async () => {
     const slow = await server.newKey({ rpm_limit: 1 });
     expect((await search('pplx', { query: 'x' }, slow))[0]).toBe(200);
     expect((await search('pplx', { query: 'x' }, slow))[0]).toBe(429);
@@ -173,7 +177,7 @@ describe('search.callTool', () => {
     expect(JSON.stringify(body)).toContain('refused: <secret>');
   });
 
-  it.each(['no list', 'no json'])('500: an answer that is no list of results: %s', async (query) => {
+  it.each(['no list', 'no json'])('500: an answer without a list of results: %s', async (query) => {
     const [status, body] = await search('pplx', { query });
     expect(status).toBe(500);
     expect(JSON.stringify(body)).toContain('The answer of Perplexity is no list of results.');
@@ -187,13 +191,13 @@ describe('search.callTool', () => {
 });
 
 describe('search.call', () => {
-  const call = (body: unknown, key: string | null = user) => server.ask('POST', '/v1/search', body, key);
+  const call = (body: unknown, key: string | null = userKey) => server.ask('POST', '/v1/search', body, key);
 
-  it('200: the tool that the body names, also on the unversioned path', async () => {
+  it('200: search_tool_name selects the tool, also on the unversioned path', async () => {
     const body = { search_tool_name: 'tavily', query: 'x' };
     expect(await call(body)).toEqual([200, found()]);
-    expect(last()?.json).toEqual({ query: 'x' });
-    expect(await server.ask('POST', '/search', body, user)).toEqual([200, found()]);
+    expect(lastReceived()?.json).toEqual({ query: 'x' });
+    expect(await server.ask('POST', '/search', body, userKey)).toEqual([200, found()]);
   });
 
   it('400: no tool, a tool that is no text, a body that is no object, and wrong JSON', async () => {
@@ -210,17 +214,17 @@ describe('search.call', () => {
     expect(await call({ query: 'x' }, null)).toEqual([401, NO_KEY]);
   });
 
-  it.each([403, 404, 408, 422, 429, 500, 503])('%s as search.callTool', async (status) => {
+  it.each([403, 404, 408, 422, 429, 500, 503])('%s in the cases of search.callTool', async (status) => {
     const limited = await server.newKey({ object_permission: { search_tools: ['tavily'] } });
     const poor = await server.newKey({ max_budget: 0 });
     const requests: Readonly<Record<number, readonly [tool: string, query: string, key: string]>> = {
       403: ['pplx', 'x', limited],
-      404: ['zzz', 'x', user],
-      408: ['hasty', 'silence', user],
+      404: ['zzz', 'x', userKey],
+      408: ['hasty', 'no answer', userKey],
       422: ['pplx', 'x', poor],
-      429: ['pplx', 'status:429', user],
-      500: ['pplx', 'status:500', user],
-      503: ['without key', 'x', user],
+      429: ['pplx', 'status:429', userKey],
+      500: ['pplx', 'status:500', userKey],
+      503: ['without key', 'x', userKey],
     };
     const [tool = '', query = '', key = ''] = requests[status] ?? [];
     expect((await call({ search_tool_name: tool, query }, key))[0]).toBe(status);
@@ -228,7 +232,7 @@ describe('search.call', () => {
 });
 
 describe('search.tools', () => {
-  it('200: the tools that the key may use, one for each name', async () => {
+  it('200: the tools that the key may use, once for each name', async () => {
     const limited = await server.newKey({ object_permission: { search_tools: ['pplx', 'shared'] } });
     expect(await server.ask('GET', '/v1/search/tools', undefined, limited)).toEqual([
       200,
@@ -240,7 +244,7 @@ describe('search.tools', () => {
         ],
       },
     ]);
-    const [, all] = await server.ask('GET', '/search/tools', undefined, user);
+    const [, all] = await server.ask('GET', '/search/tools', undefined, userKey);
     expect((all as { readonly data: unknown }).data).toHaveLength(12);
   });
 

@@ -27,7 +27,7 @@ describe('the cost of a search', () => {
     ['tavily', { query: 'x', search_depth: 'advanced' }, 'tavily/search-advanced', 0.016],
     ['exa_ai', { query: 'x' }, 'exa_ai/search', 0.005],
     ['exa_ai', { query: 'x', max_results: 26 }, 'exa_ai/search', 0.025],
-    // A parameter of the provider cannot raise the number of results.
+    // A parameter in the format of the provider does not change the number of results.
     ['exa_ai', { query: 'x', numResults: 100 }, 'exa_ai/search', 0.005],
     ['serper', { query: 'x' }, 'serper/search', 0.0005],
     ['priced', { query: 'x' }, 'brave/search', 0.0025],
@@ -55,19 +55,19 @@ describe('the cost of a search', () => {
       .toBe(cost);
   });
 
-  it('is counted when the client leaves before the answer', async () => {
+  it('is counted when the client disconnects before the answer', async () => {
     const key = await server.newKey();
     const before = server.upstream.received.length;
-    const leaving = new AbortController();
-    const asked = fetch(`${server.app.url}/v1/search/pplx`, {
+    const client = new AbortController();
+    const answered = fetch(`${server.app.url}/v1/search/pplx`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ query: 'silence' }),
-      signal: leaving.signal,
+      body: JSON.stringify({ query: 'no answer' }),
+      signal: client.signal,
     }).catch(() => null);
     await expect.poll(() => server.upstream.received.length, POLLING).toBe(before + 1);
-    leaving.abort();
-    await asked;
+    client.abort();
+    await answered;
     await expect
       .poll(async () => {
         const [, info] = await server.ask('GET', `/key/info?key=${key}`);

@@ -4,11 +4,11 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 export type Json = Readonly<Record<string, unknown>>;
 type Answer = readonly [status: number, body: unknown];
 
-/** A server with a search tool of each provider, at providers in memory. */
+/** App with a search tool of each provider. The providers are `SearchUpstream`. */
 export interface SearchServer {
   readonly app: TestApp;
   readonly upstream: SearchUpstream;
-  /** Sends a request. Without a key, that of the administrator is sent; null sends none. */
+  /** Status and body of a request. The default key is the key of the administrator. Null sends no key. */
   ask(method: string, path: string, body?: unknown, key?: string | null): Promise<Answer>;
   newKey(settings?: Json): Promise<string>;
   stop(): Promise<void>;

@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Json, NO_KEY, type SearchServer, startSearchServer } from './search-server.ts';
 
 let server: SearchServer;
-let user: string;
-let viewer: string;
+/** Keys of a user and of a read-only administrator. */
+let userKey: string;
+let viewerKey: string;
 beforeAll(async () => {
   server = await startSearchServer();
-  user = await server.newKey();
+  userKey = await server.newKey();
   const [, created] = await server.ask('POST', '/user/new', { user_id: 'v', user_role: 'proxy_admin_viewer' });
-  viewer = String((created as Json)['key']);
+  viewerKey = String((created as Json)['key']);
 });
 afterAll(() => server.stop());
 
@@ -24,6 +25,7 @@ const draft = (name: string, more: Json = {}): Json => ({
     ...more,
   },
 });
+/** A stored tool in an answer. */
 const shown = (name: string, more: Json = {}): Json => ({
   search_tool_id: ID,
   search_tool_name: name,
@@ -34,21 +36,23 @@ const shown = (name: string, more: Json = {}): Json => ({
   ...more,
 });
 const create = (name: string, more?: Json) => server.ask('POST', '/search_tools', draft(name, more));
-const newId = async (name: string): Promise<string> => String(((await create(name))[1] as Json)['search_tool_id']);
+/** Stores a tool. Returns its id. */
+const createdId = async (name: string): Promise<string> => String(((await create(name))[1] as Json)['search_tool_id']);
 
-const envelope = expect.objectContaining({ error: expect.objectContaining({ code: '403' }) as Json }) as Json;
+const forbidden = expect.objectContaining({ error: expect.objectContaining({ code: '403' }) as Json }) as Json;
 const missing = (...loc: readonly string[]): Json => ({
   detail: [{ type: 'missing', loc: ['body', ...loc], msg: 'Field required' }],
 });
-const unknown = { detail: 'Search tool with ID nope not found' };
-const ofFile = { detail: 'The search tool pplx is in the configuration file. Change it there.' };
-const fileId = async (): Promise<string> => {
+const notFound = { detail: 'Search tool with ID nope not found' };
+const changeInFile = { detail: 'The search tool pplx is in the configuration file. Change it there.' };
+/** Id of the first tool of the configuration file. */
+const idOfFileTool = async (): Promise<string> => {
   const [, body] = await server.ask('GET', '/search_tools/list');
   return String((body as { readonly search_tools: readonly Json[] }).search_tools[0]?.['search_tool_id']);
 };
 
 describe('searchTools.create', () => {
-  it('200: a tool is stored; secrets are encrypted at rest and shown as REDACTED, also in the audit log', async () => {
+  it('200: a tool is stored; its secret is shown as REDACTED, and is not in the audit log', async () => {
     const [status, body] = await create('new');
     expect([status, body]).toEqual([200, shown('new')]);
     const id = String((body as Json)['search_tool_id']);
@@ -58,7 +62,7 @@ describe('searchTools.create', () => {
     expect(JSON.stringify(audit)).not.toContain(SECRET);
   });
 
-  it('400: a name that is taken, also in the configuration file; values that cannot be stored', async () => {
+  it('400: the name of a stored tool or of a tool of the file; values that cannot be stored', async () => {
     await create('taken');
     expect(await create('taken')).toEqual([400, { detail: 'Search tool with name taken already exists' }]);
     expect(await create('pplx')).toEqual([400, { detail: 'Search tool with name pplx already exists' }]);
@@ -78,10 +82,10 @@ describe('searchTools.create', () => {
     expect(status).toBe(200);
   });
 
-  it('401 without a key and for a key of no administrator; 403 for a read-only administrator', async () => {
+  it('401 without a key and with the key of a user; 403 for a read-only administrator', async () => {
     expect(await server.ask('POST', '/search_tools', draft('x'), null)).toEqual([401, NO_KEY]);
-    expect((await server.ask('POST', '/search_tools', draft('x'), user))[0]).toBe(401);
-    expect(await server.ask('POST', '/search_tools', draft('x'), viewer)).toEqual([403, envelope]);
+    expect((await server.ask('POST', '/search_tools', draft('x'), userKey))[0]).toBe(401);
+    expect(await server.ask('POST', '/search_tools', draft('x'), viewerKey)).toEqual([403, forbidden]);
   });
 
   it('422: missing members', async () => {
@@ -94,9 +98,9 @@ describe('searchTools.create', () => {
 });
 
 describe('searchTools.list and searchTools.get', () => {
-  it('200: tools of the file, with references in place of secrets, then the stored ones', async () => {
-    const id = await newId('listed');
-    const [status, body] = await server.ask('GET', '/search_tools/list', undefined, viewer);
+  it('200: tools of the file, with references to secrets, and stored tools', async () => {
+    const id = await createdId('listed');
+    const [status, body] = await server.ask('GET', '/search_tools/list', undefined, viewerKey);
     const tools = (body as { readonly search_tools: readonly Json[] }).search_tools;
     expect(status).toBe(200);
     expect(tools[0]).toEqual({
@@ -112,18 +116,18 @@ describe('searchTools.list and searchTools.get', () => {
       updated_at: null,
       is_from_config: true,
     });
-    expect(tools.find((one) => one['search_tool_id'] === id)).toEqual(shown('listed', { is_from_config: false }));
+    expect(tools.find((tool) => tool['search_tool_id'] === id)).toEqual(shown('listed', { is_from_config: false }));
   });
 
   it('404: an unknown id', async () => {
-    expect(await server.ask('GET', '/search_tools/nope')).toEqual([404, unknown]);
+    expect(await server.ask('GET', '/search_tools/nope')).toEqual([404, notFound]);
   });
 
   it.each(['/search_tools/list', '/search_tools/nope', '/search_tools/ui/available_providers'])(
-    '401 without a key and for a key of no administrator: %s',
+    '401 without a key and with the key of a user: %s',
     async (path) => {
       expect(await server.ask('GET', path, undefined, null)).toEqual([401, NO_KEY]);
-      expect((await server.ask('GET', path, undefined, user))[0]).toBe(401);
+      expect((await server.ask('GET', path, undefined, userKey))[0]).toBe(401);
     },
   );
 });
@@ -132,8 +136,8 @@ describe('searchTools.update', () => {
   const update = (id: string, body: unknown, key?: string | null) =>
     server.ask('PUT', `/search_tools/${id}`, body, key);
 
-  it('200: replaces name and parameters; REDACTED keeps a secret; absent information stays', async () => {
-    const id = await newId('before');
+  it('200: replaces name and parameters; REDACTED keeps the secret; absent information is kept', async () => {
+    const id = await createdId('before');
     const params = {
       search_provider: 'perplexity',
       api_key: 'REDACTED',
@@ -149,19 +153,19 @@ describe('searchTools.update', () => {
   });
 
   it('400: the name of another tool; a tool of the configuration file', async () => {
-    const id = await newId('renamed');
+    const id = await createdId('renamed');
     await create('other');
     const exists = (name: string) => [400, { detail: `Search tool with name ${name} already exists` }];
     expect(await update(id, draft('other'))).toEqual(exists('other'));
     expect(await update(id, draft('pplx'))).toEqual(exists('pplx'));
-    expect(await update(await fileId(), draft('x'))).toEqual([400, ofFile]);
+    expect(await update(await idOfFileTool(), draft('x'))).toEqual([400, changeInFile]);
   });
 
   it('401, 403, 404 and 422', async () => {
     expect(await update('nope', draft('x'), null)).toEqual([401, NO_KEY]);
-    expect((await update('nope', draft('x'), user))[0]).toBe(401);
-    expect(await update('nope', draft('x'), viewer)).toEqual([403, envelope]);
-    expect(await update('nope', draft('x'))).toEqual([404, unknown]);
+    expect((await update('nope', draft('x'), userKey))[0]).toBe(401);
+    expect(await update('nope', draft('x'), viewerKey)).toEqual([403, forbidden]);
+    expect(await update('nope', draft('x'))).toEqual([404, notFound]);
     expect(await update('nope', {})).toEqual([422, missing('search_tool')]);
   });
 });
@@ -170,7 +174,7 @@ describe('searchTools.delete', () => {
   const remove = (id: string, key?: string | null) => server.ask('DELETE', `/search_tools/${id}`, undefined, key);
 
   it('200: a tool is removed; 404 afterwards', async () => {
-    const id = await newId('gone');
+    const id = await createdId('gone');
     expect(await remove(id)).toEqual([
       200,
       { message: `Search tool ${id} deleted successfully`, search_tool_name: 'gone' },
@@ -179,10 +183,10 @@ describe('searchTools.delete', () => {
   });
 
   it('400: a tool of the configuration file; 401 and 403', async () => {
-    expect(await remove(await fileId())).toEqual([400, ofFile]);
+    expect(await remove(await idOfFileTool())).toEqual([400, changeInFile]);
     expect(await remove('nope', null)).toEqual([401, NO_KEY]);
-    expect((await remove('nope', user))[0]).toBe(401);
-    expect(await remove('nope', viewer)).toEqual([403, envelope]);
+    expect((await remove('nope', userKey))[0]).toBe(401);
+    expect(await remove('nope', viewerKey)).toEqual([403, forbidden]);
   });
 });
 
@@ -191,7 +195,7 @@ describe('searchTools.providers', () => {
     expect(await server.ask('GET', '/search_tools/ui/available_providers', undefined, null)).toEqual([401, NO_KEY]);
   });
 
-  it('200: the providers that are served', async () => {
+  it('200: the supported providers', async () => {
     expect(await server.ask('GET', '/search_tools/ui/available_providers')).toEqual([
       200,
       {
@@ -219,7 +223,7 @@ describe('searchTools.test', () => {
     },
   });
 
-  it('200: a success, and a failure without the key', async () => {
+  it('200: a success, and a failure whose message does not have the key', async () => {
     expect(await test(params())).toEqual([
       200,
       {
@@ -248,13 +252,13 @@ describe('searchTools.test', () => {
     expect((await test('{'))[0]).toBe(422);
     expect(await test({})).toEqual([422, missing('litellm_params')]);
     expect(await test(params(), null)).toEqual([401, NO_KEY]);
-    expect((await test(params(), user))[0]).toBe(401);
-    expect(await test(params(), viewer)).toEqual([403, envelope]);
+    expect((await test(params(), userKey))[0]).toBe(401);
+    expect(await test(params(), viewerKey)).toEqual([403, forbidden]);
   });
 });
 
 describe('search tools of the configuration file', () => {
-  it('are read again on a reload, and hide stored ones with their name', async () => {
+  it('change with a reload, and hide stored tools with their names', async () => {
     const other = await startSearchServer();
     try {
       await other.ask('POST', '/search_tools', draft('later'));

@@ -1,21 +1,21 @@
 import { type Json, TOOL_KEY } from './search-server.ts';
 
-/** The results of every provider in memory, in the format of Perplexity. */
-export const TWO = [
+/** The two results of every provider of `SearchUpstream`, in the format of Perplexity. */
+export const RESULTS = [
   { title: 'T1', url: 'https://a.test/1', snippet: 'S1', date: '2026-01-02', last_updated: null },
   { title: 'T2', url: 'https://a.test/2', snippet: 'S2', date: null, last_updated: null },
 ];
-/** An answer with both results; `first` and `second` replace members. */
+/** An answer with both results. `first` and `second` replace members of the results. */
 export const found = (first: Json = {}, second: Json = {}): Json => ({
   object: 'search',
   results: [
-    { ...TWO[0], ...first },
-    { ...TWO[1], ...second },
+    { ...RESULTS[0], ...first },
+    { ...RESULTS[1], ...second },
   ],
 });
 
-/** A search with every parameter, and with members that no provider gets. */
-export const FULL = {
+/** A search with every parameter, and with an account and an address, which no provider gets. */
+export const FULL_SEARCH = {
   query: ['one', 'two'],
   max_results: 5,
   search_domain_filter: ['a.test', 'b.test'],
@@ -32,7 +32,7 @@ interface VendorCase {
   readonly answer: Json;
 }
 
-/** What each provider gets for `FULL`, and what the gateway answers. */
+/** The request that each provider gets for `FULL_SEARCH`, and the answer of the gateway. */
 export const VENDORS: readonly (readonly [tool: string, VendorCase])[] = [
   [
     'pplx',

@@ -2,15 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Json, NO_KEY, type StoreServer, startStoreServer } from './store-server.ts';
 
 let server: StoreServer;
-/** A key of the team that owns the store, one without a team, and a read-only one of no team. */
+/** Keys: of the team that owns the store, and without a team. */
 let member: string;
 let stranger: string;
 let store: string;
 let batch: string;
-/** A file of the member by its id at the gateway, and files at the upstream. */
+/** Id of a file of the member at the gateway, and ids of files at the upstream. */
 let own: string;
 let files: readonly string[];
 
+/** Uploads a file. Returns its id at the gateway. */
 async function upload(key: string): Promise<string> {
   const form = new FormData();
   form.append('purpose', 'assistants');
@@ -34,8 +35,10 @@ afterAll(() => server.stop());
 
 const create = (body: unknown, key: string | null = member, id = store) =>
   server.ask('POST', `/v1/vector_stores/${id}/file_batches`, body, key);
-const sent = (): Json => JSON.parse(server.upstream.received.at(-1)?.body ?? '{}') as Json;
+/** Body of the last request to the upstream. */
+const sentBody = (): Json => JSON.parse(server.upstream.received.at(-1)?.body ?? '{}') as Json;
 
+/** A batch in an answer. */
 const shown = (status: string): Json => ({
   id: expect.stringMatching(/^vsfb_up/) as string,
   object: 'vector_store.files_batch',
@@ -57,7 +60,7 @@ const ROWS: readonly Row[] = [
 const ask = ([, method, end, body]: Row, key: string | null, id = store) =>
   server.ask(method, `/v1/vector_stores/${id}/file_batches${end.replace('BATCH', batch)}`, body, key);
 
-describe('rows about batches of files', () => {
+describe('routes of batches of files', () => {
   it.each(ROWS)('%s 401: no key', async (...row) => {
     expect(await ask(row, null)).toEqual([401, NO_KEY]);
   });
@@ -70,7 +73,7 @@ describe('rows about batches of files', () => {
     ]);
   });
 
-  it.each(ROWS)('%s 404: a store without registration, for a key of no administrator', async (...row) => {
+  it.each(ROWS)('%s 404: an unregistered store, for the key of a team', async (...row) => {
     const message = 'Vector store with ID vs_nope not found';
     expect(await ask(row, member, 'vs_nope')).toEqual([
       404,
@@ -85,15 +88,15 @@ describe('rows about batches of files', () => {
 });
 
 describe('storeBatches.create', () => {
-  it('200: files of the caller by their ids at the upstream, with attributes', async () => {
+  it('200: files of the caller, sent with their ids at the upstream, and attributes', async () => {
     expect(await create({ file_ids: [own], attributes: { a: 'b' } })).toEqual([200, shown('in_progress')]);
-    const [id] = sent()['file_ids'] as readonly string[];
-    expect(sent()).toEqual({ file_ids: [expect.stringMatching(/^file-up/) as string], attributes: { a: 'b' } });
+    const [id] = sentBody()['file_ids'] as readonly string[];
+    expect(sentBody()).toEqual({ file_ids: [expect.stringMatching(/^file-up/) as string], attributes: { a: 'b' } });
     expect((await create({ files: [{ file_id: own, attributes: { c: 1 } }] }))[0]).toBe(200);
-    expect(sent()).toEqual({ files: [{ file_id: id, attributes: { c: 1 } }] });
+    expect(sentBody()).toEqual({ files: [{ file_id: id, attributes: { c: 1 } }] });
   });
 
-  it('400: no files, and lists of another form or length', async () => {
+  it('400: no list of files, and invalid and too long lists', async () => {
     const long = Array.from({ length: 501 }, () => own);
     expect(await create({})).toEqual(invalid('file_ids or files must be a list.', 'file_ids'));
     expect(await create({ file_ids: own })).toEqual(invalid('file_ids must be a list of strings.', 'file_ids'));
@@ -113,7 +116,7 @@ describe('storeBatches.create', () => {
       expect((await create({ file_ids: [id] }))[0]).toBe(404);
       expect((await create({ files: [{ file_id: id }] }))[0]).toBe(404);
     }
-    // Only the upload was sent.
+    // The upload, and no batch.
     expect(server.upstream.received.length).toBe(before + 1);
   });
 });
@@ -121,7 +124,7 @@ describe('storeBatches.create', () => {
 describe('storeBatches.get, storeBatches.files and storeBatches.cancel', () => {
   const path = (end = '') => `/v1/vector_stores/${store}/file_batches/${batch}${end}`;
 
-  it('200: the answers of the provider, also on the unversioned paths', async () => {
+  it('200: the answers of the provider, also on an unversioned path', async () => {
     expect(await server.ask('GET', path(), undefined, member)).toEqual([200, shown('completed')]);
     const [status, list] = await server.ask('GET', `${path('/files').slice(3)}?limit=5`, undefined, member);
     expect([status, (list as { readonly data: readonly Json[] }).data.map(({ id }) => id)]).toEqual([200, files]);

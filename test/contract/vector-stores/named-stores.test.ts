@@ -3,7 +3,7 @@ import { type Json, type StoreServer, startStoreServer } from './store-server.ts
 
 let server: StoreServer;
 let store: string;
-/** A key of the team that owns the store, one without a team, and one whose list has only another store. */
+/** Keys: of the team that owns the store, without a team, and of this team with a list of another store. */
 let member: string;
 let stranger: string;
 let limited: string;
@@ -19,7 +19,7 @@ afterAll(() => server.stop());
 
 const search = (id: string) => ({ type: 'file_search', vector_store_ids: [id] });
 
-/** Requests that name a store, by the path below the gateway and the body. */
+/** Requests that name a store in the path (as `STORE`) or in the body. */
 const REQUESTS: readonly (readonly [title: string, method: string, path: string, body: (id: string) => Json])[] = [
   ['a tool of a response', 'POST', '/v1/responses', (id) => ({ model: 'assistant', input: 'x', tools: [search(id)] })],
   [
@@ -40,21 +40,22 @@ const REQUESTS: readonly (readonly [title: string, method: string, path: string,
   ['a provider path with another prefix', 'POST', '/openai_passthrough/v1/vector_stores/STORE', () => ({ name: 'n' })],
 ];
 
-const refusals = async (method: string, path: string, body: (id: string) => Json, key: string): Promise<boolean> => {
+/** Whether a request for the store is refused because the key may not access it. */
+const isRefused = async (method: string, path: string, body: (id: string) => Json, key: string): Promise<boolean> => {
   const [status, answer] = await server.ask(method, path.replace('STORE', store), JSON.stringify(body(store)), key);
   return status === 403 && JSON.stringify(answer).includes(`not allowed to access the vector store ${store}.`);
 };
 
 describe('vector stores that requests for other APIs name', () => {
-  it.each(REQUESTS)('403 for %s without the right to the store, and no other answer with it', async (...row) => {
+  it.each(REQUESTS)('403 for %s only without the right to the store', async (...row) => {
     const [, method, path, body] = row;
-    expect(await refusals(method, path, body, stranger)).toBe(true);
-    expect(await refusals(method, path, body, limited)).toBe(true);
-    expect(await refusals(method, path, body, member)).toBe(false);
-    expect(await refusals(method, path, body, server.app.adminKey)).toBe(false);
+    expect(await isRefused(method, path, body, stranger)).toBe(true);
+    expect(await isRefused(method, path, body, limited)).toBe(true);
+    expect(await isRefused(method, path, body, member)).toBe(false);
+    expect(await isRefused(method, path, body, server.app.adminKey)).toBe(false);
   });
 
-  it('403 for a batch file with a line that names a store without the right to it', async () => {
+  it('403 for a batch file with a request for a store, only without the right to the store', async () => {
     const upload = async (key: string): Promise<readonly [number, string]> => {
       const body = { model: 'assistant', input: 'x', tools: [search(store)] };
       const line = { custom_id: 'a', method: 'POST', url: '/v1/responses', body };
@@ -74,7 +75,7 @@ describe('vector stores that requests for other APIs name', () => {
     expect((await upload(member))[0]).not.toBe(403);
   });
 
-  it('are open without registration, unless a list refuses them', async () => {
+  it('no 403 for an unregistered store, unless the key has a list without the store', async () => {
     const body = () => ({ model: 'gpt', input: 'x', tools: [search('vs_unregistered')] });
     const [open] = await server.ask('POST', '/openai/v1/responses', JSON.stringify(body()), stranger);
     expect(open).not.toBe(403);

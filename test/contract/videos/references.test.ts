@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 describe('a reference', () => {
-  it('videos.create 200: a file of the caller, by its id at the upstream; videos.create 404: another file', async () => {
+  it('videos.create 200: a file of the caller, sent with its id at the upstream; videos.create 404: other files', async () => {
     const form = new FormData();
     form.append('purpose', 'user_data');
     form.append('model', 'film');
@@ -73,20 +73,20 @@ describe('a reference', () => {
   });
 });
 
-describe('a client that leaves', () => {
-  it.each(['silence', 'half'])('is charged for the video that the upstream was asked for: %s', async (prompt) => {
+describe('a client that disconnects', () => {
+  it.each(['no answer', 'half'])('is charged for a job that the upstream may have started: %s', async (prompt) => {
     const key = await newKey();
     const before = upstream.received.length;
-    const leaving = new AbortController();
-    const asked = fetch(`${app.url}/v1/videos`, {
+    const client = new AbortController();
+    const answered = fetch(`${app.url}/v1/videos`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'film', prompt, seconds: '8' }),
-      signal: leaving.signal,
+      signal: client.signal,
     }).catch(() => null);
     await expect.poll(() => upstream.received.length, POLLING).toBe(before + 1);
-    leaving.abort();
-    await asked;
+    client.abort();
+    await answered;
     const spendOf = async () =>
       ((await ask('GET', `/key/info?key=${key}`, undefined, app.adminKey))[1]['info'] as Json)['spend'];
     await expect.poll(spendOf, POLLING).toBe(2.4);

@@ -8,6 +8,7 @@ type Answer = readonly [status: number, body: Json];
 
 let app: TestApp;
 let upstream: VideoUpstream;
+/** Keys: of the owner of videos, of another owner, and of a read-only user. */
 let owner: string;
 let stranger: string;
 let viewer: string;
@@ -68,6 +69,7 @@ const create = (body: unknown, key?: string | null) => ask('POST', '/v1/videos',
 const newVideo = async (key = owner): Promise<string> =>
   String((await create({ model: 'film', prompt: 'p' }, key))[1]['id']);
 const ID = expect.stringMatching(/^video_[0-9a-f]{32}$/) as string;
+/** A video in an answer. */
 const shown = (more: Json = {}): Json => ({
   id: ID,
   object: 'video',
@@ -80,16 +82,16 @@ const shown = (more: Json = {}): Json => ({
   ...more,
 });
 const NO_KEY = { error: expect.objectContaining({ type: 'auth_error', code: '401' }) as Json };
-const unknown = (id: string): Answer => [
+const notFound = (id: string): Answer => [
   404,
   {
     error: { message: `Video with id '${id}' not found.`, type: 'not_found_error', param: null, code: '404' },
   },
 ];
-const readOnly: Answer = [403, { error: expect.objectContaining({ code: '403' }) as Json }];
+const readOnlyRefused: Answer = [403, { error: expect.objectContaining({ code: '403' }) as Json }];
 
 describe('videos.create', () => {
-  it('200: a job at the upstream of the model, under an id of the gateway', async () => {
+  it('200: a job at the upstream of the model, with an id of the gateway', async () => {
     expect(
       await create({ model: 'film', prompt: 'p', seconds: '8', custom_llm_provider: 'openai', tags: ['t'] }),
     ).toEqual([200, shown({ seconds: '8' })]);
@@ -133,7 +135,7 @@ describe('videos.create', () => {
     expect((await create({ model: 'film', prompt: 'status:400' }))[0]).toBe(400);
   });
 
-  it('400: a prompt that a guardrail blocks; one that it masks is sent masked', async () => {
+  it('400: a prompt that a guardrail blocks; a prompt that it masks is sent masked', async () => {
     const guarded = await newKey({ guardrails: ['words'] });
     const before = upstream.received.length;
     expect((await create({ model: 'film', prompt: 'forbidden fruit' }, guarded))[0]).toBe(400);
@@ -163,7 +165,7 @@ describe('videos.create', () => {
     const limited = await newKey({ models: ['own'] });
     const before = upstream.received.length;
     expect((await create({ model: 'film', prompt: 'p' }, limited))[0]).toBe(403);
-    expect(await create({ model: 'film', prompt: 'p' }, viewer)).toEqual(readOnly);
+    expect(await create({ model: 'film', prompt: 'p' }, viewer)).toEqual(readOnlyRefused);
     expect(upstream.received.length).toBe(before);
   });
 
@@ -195,7 +197,7 @@ describe('the cost of a video', () => {
     [{ model: 'own', prompt: 'p', seconds: 4 }, 1],
     [{ model: 'film', prompt: 'failed' }, 0],
     [{ model: 'film', prompt: 'status:500' }, 0],
-  ])('is charged once, by its seconds: %j', async (body, cost) => {
+  ])('is charged once, when the job starts, by its seconds: %j', async (body, cost) => {
     const key = await newKey();
     const [, { id }] = await create(body, key);
     if (typeof id === 'string') {
@@ -222,12 +224,12 @@ const ROWS: readonly (readonly [name: string, method: string, end: string, body:
   ['videos.delete', 'DELETE', '', undefined],
 ];
 
-describe('rows about one video', () => {
+describe('routes of one video', () => {
   it.each(ROWS)('%s 401: no key', async (_name, method, end, body) => {
     expect(await ask(method, `/v1/videos/x${end}`, body, null)).toEqual([401, NO_KEY]);
   });
 
-  it.each(ROWS)('%s 404: an unknown video, that of another key, and the id of the upstream', async (...row) => {
+  it.each(ROWS)('%s 404: an unknown video, a video of another key, and an id of the upstream', async (...row) => {
     const [, method, end, body] = row;
     const id = await newVideo();
     const before = upstream.received.length;
@@ -236,7 +238,7 @@ describe('rows about one video', () => {
       [id, stranger],
       [upstream.ids()[0] ?? '', owner],
     ] as const)
-      expect(await ask(method, `/v1/videos/${named}${end}`, body, key)).toEqual(unknown(named));
+      expect(await ask(method, `/v1/videos/${named}${end}`, body, key)).toEqual(notFound(named));
     expect(upstream.received.length).toBe(before);
     expect((await ask('GET', `/v1/videos/${id}`))[0]).toBe(200);
   });
@@ -279,7 +281,7 @@ describe('videos.content', () => {
 });
 
 describe('videos.remix', () => {
-  it('200: a new video of the caller, which names its source by the id of the gateway', async () => {
+  it('200: a new video of the caller, with the id of its source at the gateway', async () => {
     const key = await newKey();
     const source = await newVideo(key);
     const [status, made] = await ask('POST', `/v1/videos/${source}/remix`, { prompt: 'q' }, key);
@@ -293,11 +295,11 @@ describe('videos.remix', () => {
     await expect.poll(spendOf, POLLING).toBe(2.4);
   });
 
-  it('400, 403, 422, 429 and 500: as videos.create', async () => {
+  it('400, 403, 422, 429 and 500 in the cases of videos.create', async () => {
     const id = await newVideo();
     const remix = (body: Json, key?: string) => ask('POST', `/v1/videos/${id}/remix`, body, key);
     expect((await remix({}))[0]).toBe(400);
-    expect(await remix({ prompt: 'p' }, viewer)).toEqual(readOnly);
+    expect(await remix({ prompt: 'p' }, viewer)).toEqual(readOnlyRefused);
     expect((await remix({ prompt: 'status:500' }))[0]).toBe(500);
     const limited = { rpm_limit: 1, max_budget: 5 };
     const slow = await newKey(limited);
@@ -312,11 +314,11 @@ describe('videos.remix', () => {
 });
 
 describe('videos.delete', () => {
-  it('200: a video is deleted at its upstream; 404 afterwards; 403 for read-only keys', async () => {
+  it('200: deletes a video at its upstream; 404 for a deleted video; 403 for read-only keys', async () => {
     const id = await newVideo();
-    expect(await ask('DELETE', `/v1/videos/${id}`, undefined, viewer)).toEqual(readOnly);
+    expect(await ask('DELETE', `/v1/videos/${id}`, undefined, viewer)).toEqual(readOnlyRefused);
     expect(await ask('DELETE', `/v1/videos/${id}`)).toEqual([200, { id, object: 'video.deleted', deleted: true }]);
-    expect(await ask('DELETE', `/v1/videos/${id}`)).toEqual(unknown(id));
+    expect(await ask('DELETE', `/v1/videos/${id}`)).toEqual(notFound(id));
   });
 });
 

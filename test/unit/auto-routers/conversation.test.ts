@@ -3,7 +3,7 @@ import { conversationOf } from '../../../src/domain/auto-routers/conversation.ts
 import { CHAT_COMPLETIONS } from '../../../src/domain/inference/endpoint.ts';
 
 const PARTS = 100_000;
-/** Copying the texts so far for each part takes more than 10 seconds. */
+/** In ms. Quadratic time, which copies all earlier texts for each part, takes more than 10 s. */
 const DEADLINE_MS = 5_000;
 
 it('a turn with very many parts is read in linear time', { timeout: DEADLINE_MS }, () => {

@@ -22,7 +22,7 @@ const SCORING: HeuristicScoring = {
 const score = (text: string) => scoreByHeuristic(text, SCORING);
 
 describe('the heuristic', () => {
-  it('has the weights and borders of the contract', () => {
+  it('has the weights and borders of the reference', () => {
     expect(Object.values(DEFAULT_WEIGHTS)).toEqual([0.1, 0.3, 0.25, 0.25, 0.05, 0.03, 0.02]);
     expect(['SIMPLE', 'MEDIUM', 'COMPLEX', 'REASONING']).toEqual(
       [0.149, 0.15, 0.35, 0.6].map((value) => tierOfScore(value, DEFAULT_BORDERS)),
@@ -31,6 +31,7 @@ describe('the heuristic', () => {
 
   it('sums the weighted dimensions', () => {
     expect(score('blue')).toEqual({ tier: 'SIMPLE', score: -0.1, signals: ['tokenCount'], isForced: false });
+    // More than 15 tokens without a word of any list.
     const words = 'plain words that say nothing at all, '.repeat(3);
     expect(score(words)).toMatchObject({ score: 0, signals: [], tier: 'SIMPLE' });
     expect(score(`${words} function`)).toMatchObject({ score: 0.15, tier: 'MEDIUM' });
@@ -46,14 +47,14 @@ describe('the heuristic', () => {
     expect(score('word '.repeat(400))).toMatchObject({ score: 0.1, signals: ['tokenCount'] });
   });
 
-  it('selects REASONING for two reasoning markers, whatever the score is', () => {
+  it('selects REASONING for two reasoning markers, if the score reaches overrideMinimum', () => {
     expect(score('prove it step by step')).toMatchObject({ tier: 'REASONING', isForced: true, score: 0.15 });
     expect(score('prove it')).toMatchObject({ tier: 'SIMPLE', isForced: false });
     const strict = scoreByHeuristic('prove it step by step', { ...SCORING, overrideMinimum: 0.2 });
     expect(strict).toMatchObject({ tier: 'MEDIUM', isForced: false });
   });
 
-  it('knows how near a score is to a border', () => {
+  it('tells whether a score is within a margin of a border', () => {
     expect([0.11, 0.12, 0.18, 0.19].map((value) => isNearBorder(value, DEFAULT_BORDERS, 0.03))).toEqual([
       false,
       true,
@@ -64,7 +65,7 @@ describe('the heuristic', () => {
 });
 
 describe('heuristic_v2', () => {
-  it('selects the first tier with a probability of 0.75', () => {
+  it('selects the first tier with a probability of success of 0.75 or more', () => {
     const simple = forecastSuccess('blue', SCORING);
     expect(simple).toMatchObject({ tier: 'SIMPLE', success: { SIMPLE: 0.9526, REASONING: 1 } });
     const words = 'plain words that say nothing at all, '.repeat(3);
@@ -76,7 +77,7 @@ describe('heuristic_v2', () => {
 });
 
 describe('keywords', () => {
-  it('are whole words, in any case; longer ones come first', () => {
+  it('are found as whole words in upper and lower case; longer keywords come first', () => {
     const finder = keywordFinder(['api', 'c++', 'REST api', '数据库']);
     expect([...finder.find('A rest API and an API, C++, 用数据库吗')]).toEqual(['rest api', 'api', 'c++', '数据库']);
     expect([...finder.find('apis, xc++')]).toEqual([]);

@@ -12,7 +12,7 @@ describe('the first JSON object of an answer', () => {
     expect(firstJsonObject('{not} {"a": 1}')).toEqual({ a: 1 });
     expect(firstJsonObject(String.raw`{"a": "\"{"}`)).toEqual({ a: '"{' });
   });
-  it('is null where none is complete', () => {
+  it('is null without a complete object', () => {
     expect(['', 'none', '{"a": 1', '[1]', '{'.repeat(10_000)].map(firstJsonObject)).toEqual([
       null,
       null,
@@ -24,7 +24,7 @@ describe('the first JSON object of an answer', () => {
 });
 
 describe('a calibration', () => {
-  it('corrects the log odds, and keeps certainty finite', () => {
+  it('scales and shifts the log odds, and keeps the probability 1 below 1', () => {
     expect(calibrated(0.7, null)).toBe(0.7);
     expect(calibrated(0.7, { slope: 1, intercept: 0 })).toBeCloseTo(0.7, 12);
     expect(calibrated(0.5, { slope: 3, intercept: Math.log(3) })).toBeCloseTo(0.75, 12);
@@ -102,7 +102,7 @@ describe('a conversation', () => {
     expect(conversationOf(RESPONSES, { input: items })).toMatchObject({ userTexts: ['ask'], endsWithUserTurn: false });
   });
 
-  it('has no reminders of coding agents', () => {
+  it('is read without complete reminders of coding agents', () => {
     expect(withoutReminders('a <system-reminder>b</system-reminder> c')).toBe('a  c');
     expect(withoutReminders('a <System-Reminder>b <system-reminder>c</system-reminder> d')).toBe('a  d');
     expect(withoutReminders('a <system-reminder>b')).toBe('a <system-reminder>b');
@@ -111,7 +111,7 @@ describe('a conversation', () => {
 });
 
 describe('a circuit breaker', () => {
-  it('opens after a timeout, lets one probe through after the cooldown, and closes after its success', () => {
+  it('opens after a timeout, permits one call after the cooldown, and closes when this call succeeds', () => {
     let now = 0;
     const breaker = createCircuitBreaker(100, () => now);
     breaker.enter()?.ended();
@@ -130,7 +130,7 @@ describe('a circuit breaker', () => {
     expect([breaker.enter(), breaker.enter()]).not.toContain(null);
   });
 
-  it('never opens when it is off', () => {
+  it('without a cooldown never opens', () => {
     const breaker = createCircuitBreaker(null, () => 0);
     breaker.enter()?.timedOut();
     expect(breaker.enter()).not.toBeNull();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { count, dollars, dollarsPerMillion, duration, percent } from '../../../src/dashboard/format.ts';
+import { countText, dollars, dollarsPerMillion, durationText, percent } from '../../../src/dashboard/format.ts';
 
 describe('dollars', () => {
   it.each([
@@ -13,7 +13,7 @@ describe('dollars', () => {
     ['0.00012345', '$0.000123'],
     ['0.000000004', '$0.000000004'],
     ['-2.5', '-$2.50'],
-  ])('%s is %s', (amount, text) => {
+  ])('%s is shown as %s', (amount, text) => {
     expect(dollars(amount)).toBe(text);
   });
 });
@@ -27,13 +27,13 @@ describe('dollarsPerMillion', () => {
     ['0.000000075', '$0.075'],
     ['0.0012', '$1,200.00'],
     ['1', '$1,000,000.00'],
-  ])('%s of a token is %s', (price, text) => {
+  ])('the price %s of a token is %s', (price, text) => {
     expect(dollarsPerMillion(price)).toBe(text);
   });
 });
 
 it('counts have thousands separators, also beyond the exact integers of a number', () => {
-  expect([count(0), count(999), count(1000), count('9007199254740993')]).toEqual([
+  expect([countText(0), countText(999), countText(1000), countText('9007199254740993')]).toEqual([
     '0',
     '999',
     '1,000',
@@ -41,8 +41,8 @@ it('counts have thousands separators, also beyond the exact integers of a number
   ]);
 });
 
-it('durations use the unit that fits', () => {
-  expect([duration(0.254), duration(12.4), duration(1234), duration(61_500)]).toEqual([
+it('durations are in ms, s, or min and s', () => {
+  expect([durationText(0.254), durationText(12.4), durationText(1234), durationText(61_500)]).toEqual([
     '0.25 ms',
     '12 ms',
     '1.2 s',
@@ -50,6 +50,10 @@ it('durations use the unit that fits', () => {
   ]);
 });
 
-it('a share is between 0 and 100 percent', () => {
+it('a duration below a unit is not rounded up to the unit', () => {
+  expect([durationText(999.6), durationText(59_999)]).toEqual(['999 ms', '59.9 s']);
+});
+
+it('a share is from 0 to 100 percent, and 0 of nothing', () => {
   expect([percent(1, 4), percent(5, 4), percent(-1, 4), percent(1, 0)]).toEqual([25, 100, 0, 0]);
 });

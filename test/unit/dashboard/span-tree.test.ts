@@ -2,12 +2,13 @@ import { expect, it } from 'vitest';
 import { compareNs, inTreeOrder } from '../../../src/dashboard/span-tree.ts';
 
 const span = (spanId: string, parentSpanId: string | null, startNs: string) => ({ spanId, parentSpanId, startNs });
-const shape = (spans: Parameters<typeof inTreeOrder>[0]) =>
+/** Ids in the order of the tree, with a hyphen for each level. */
+const treeOf = (spans: Parameters<typeof inTreeOrder>[0]) =>
   inTreeOrder(spans).map((placed) => `${'-'.repeat(placed.depth)}${placed.span.spanId}`);
 
-it('parents come before children, siblings by start, and a span without a known parent is a root', () => {
+it('parents come before children, siblings are in the order of their starts, and a span with an unknown parent is a root', () => {
   expect(
-    shape([
+    treeOf([
       span('late', 'root', '30'),
       span('leaf', 'early', '25'),
       span('early', 'root', '20'),
@@ -17,8 +18,8 @@ it('parents come before children, siblings by start, and a span without a known 
   ).toEqual(['orphan', 'root', '-early', '--leaf', '-late']);
 });
 
-it('a cycle of parents is shown once', () => {
-  expect(shape([span('a', 'b', '1'), span('b', 'a', '2'), span('self', 'self', '3')])).toEqual(['a', '-b', 'self']);
+it('each span of a cycle of parents is shown once', () => {
+  expect(treeOf([span('a', 'b', '1'), span('b', 'a', '2'), span('self', 'self', '3')])).toEqual(['a', '-b', 'self']);
 });
 
 it('a chain of 100,000 spans does not exhaust the stack', () => {

@@ -4,7 +4,7 @@ import { affinitiesOfCaller, createAffinities } from '../../../src/gateway/routi
 
 const NO_LABELS = { session: null, endUser: null, tags: [], metadata: {} };
 
-it('the first affinity stays until its time ends; a replaced one does not', () => {
+it('the first affinity stays until it expires or is replaced', () => {
   let nowMs = 0;
   const affinities = createAffinities({ now: () => new Date(0), monotonicMs: () => nowMs });
   affinities.setIfAbsent('key', 'a', 10);
@@ -18,7 +18,7 @@ it('the first affinity stays until its time ends; a replaced one does not', () =
   expect(affinities.find('key')).toBe('c');
 });
 
-it('affinities are of the session with its key, then of the key; long session ids have none', () => {
+it('affinities are of the session with its key, then of the key; session ids above 512 characters have none', () => {
   const checks = new Set(['deployment_affinity', 'session_affinity'] as const);
   const affinitiesOf = (session: string | null, owner?: string) => {
     const labels = callLabels({ ...NO_LABELS, session });
@@ -33,7 +33,7 @@ it('affinities are of the session with its key, then of the key; long session id
   expect(affinitiesOfCaller(new Set(), 'm', { owner: 'hash' })).toEqual([]);
 });
 
-it('metadata of labels gets further members, and keeps what it cannot read', () => {
+it('metadata of labels gets further members; metadata that was too long to keep is replaced', () => {
   const labels = callLabels({ ...NO_LABELS, metadata: { a: 1 } });
   expect(withMetadata(labels, { b: true })).toEqual({ metadata: '{"a":1,"b":true}' });
   expect(withMetadata(undefined, { b: true })).toEqual({ metadata: '{"b":true}' });

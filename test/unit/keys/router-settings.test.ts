@@ -6,7 +6,7 @@ import { aKey } from '../../support/chat.ts';
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** A key with router settings, in a team with others. */
+/** A key with router settings, in a team with router settings. */
 const keyOf = (own?: Settings, ofTeam?: Settings): VirtualKey =>
   ({
     ...aKey({ settings: own === undefined ? {} : { routerSettings: own } }),
@@ -14,7 +14,7 @@ const keyOf = (own?: Settings, ofTeam?: Settings): VirtualKey =>
   }) as VirtualKey;
 
 describe('router settings of a key', () => {
-  it('take precedence over those of its team, by name; null sets nothing', () => {
+  it('take precedence over settings of the team with their names; null sets nothing', () => {
     expect(routerSettingsOf(keyOf())).toBeNull();
     expect(routerSettingsOf(keyOf({ num_retries: null }, {}))).toBeNull();
     const own = { num_retries: 1, routing_strategy: null };
@@ -31,7 +31,8 @@ describe('router settings of a key', () => {
     expect(routerSettingsOf(keyOf(restricted, own))).toEqual(restricted);
   });
 
-  it('of a wrong type are refused', () => {
+  it('with a wrong value are refused; null and unknown names are not', () => {
+    /** Path of the refused setting. */
     const issueOf = (settings: Settings) => {
       try {
         assertRouterSettings(settings);

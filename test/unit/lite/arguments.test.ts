@@ -16,11 +16,12 @@ const COMMAND: Command = {
   },
   run() {},
 };
-const AGENT: Command = { ...COMMAND, names: ['agent'], operands: [], forwards: true };
+/** A command that starts another program. */
+const AGENT: Command = { ...COMMAND, names: ['agent'], operands: [], forwardsArguments: true };
 
-const values = (members: Record<string, unknown>): Values => new Values(members, []);
+const valuesOf = (options: Record<string, unknown>): Values => new Values(options, []);
 
-describe('words of a command', () => {
+describe('the words after a command', () => {
   it('are options and arguments in any order', () => {
     const read = readWords(COMMAND, ['one', '--kind=a', '-s', '7', 'two', '--dry']);
     expect(read?.operands).toEqual(['one', 'two']);
@@ -36,18 +37,18 @@ describe('words of a command', () => {
     [['a', '--kind', 'c'], "Invalid value for '--kind': 'c' is not one of 'a', 'b'."],
     [['a', '--none'], "No such option '--none'."],
     [['a', '-x'], "No such option '-x'."],
-  ])('%j is refused', (words, message) => {
+  ])('%j are refused: %s', (words, message) => {
     expect(() => readWords(COMMAND, words)).toThrow(new UsageFailure(message));
   });
 
-  it('of an agent are passed on from the first one that is not its own', () => {
+  it('of an agent are arguments of its program, from the first word that is no option of the command', () => {
     const read = readWords(AGENT, ['--dry', '--model', 'x', '--dry', '--help']);
     expect([read?.flag('dry'), read?.operands]).toEqual([true, ['--model', 'x', '--dry', '--help']]);
     expect(readWords(AGENT, ['--', '--dry'])?.operands).toEqual(['--dry']);
     expect(readWords(AGENT, ['--help'])).toBeNull();
   });
 
-  it('are shown in the usage and the help', () => {
+  it('are shown in the usage line and in the help', () => {
     expect(usageOf(COMMAND)).toBe('Usage: lite keys copy [OPTIONS] KEY_ID [TARGET]');
     expect(usageOf(AGENT)).toBe('Usage: lite agent [OPTIONS] [ARGS]...');
     expect(helpOf(COMMAND)).toContain('  -s, --size TEXT  Size  [default: 5]\n  --kind [a|b]     Kind\n');
@@ -55,7 +56,7 @@ describe('words of a command', () => {
 });
 
 describe('options before the command', () => {
-  it('end at the command', () => {
+  it('are read up to the command', () => {
     expect(readLine(['--base-url', 'http://a', '--api-key=k=1', 'x', '--help'])).toEqual({
       request: 'command',
       baseUrl: 'http://a',
@@ -71,10 +72,10 @@ describe('options before the command', () => {
   });
 });
 
-describe('values', () => {
-  it('of pairs are JSON where they are numbers, booleans, lists or objects, and no names', () => {
+describe('values of options', () => {
+  it('in pairs are parsed as JSON, except texts, broken JSON, and members that are always texts', () => {
     const pairs = ['a=1', 'b=true', 'c=[1]', 'd=x=y', 'e=', 'api_key=123', 'f=1e3', 'g={broken', 'h=007', 'version=2'];
-    expect(values({ p: pairs }).pairs('p')).toEqual({
+    expect(valuesOf({ p: pairs }).pairs('p')).toEqual({
       a: 1,
       b: true,
       c: [1],
@@ -86,19 +87,19 @@ describe('values', () => {
       h: '007',
       version: '2',
     });
-    expect(() => values({ p: ['=x'] }).pairs('p')).toThrow(UsageFailure);
-    expect(() => values({ p: ['none'] }).pairs('p')).toThrow(UsageFailure);
+    expect(() => valuesOf({ p: ['=x'] }).pairs('p')).toThrow(UsageFailure);
+    expect(() => valuesOf({ p: ['none'] }).pairs('p')).toThrow(UsageFailure);
   });
 
-  it('are checked', () => {
-    expect(values({ n: '-2.5' }).number('n')).toBe(-2.5);
-    expect(values({ l: ' a, ,b ' }).list('l')).toEqual(['a', 'b']);
-    expect(values({}).list('l')).toBeNull();
+  it('are numbers, integers, lists and JSON objects, and refused otherwise', () => {
+    expect(valuesOf({ n: '-2.5' }).number('n')).toBe(-2.5);
+    expect(valuesOf({ l: ' a, ,b ' }).list('l')).toEqual(['a', 'b']);
+    expect(valuesOf({}).list('l')).toBeNull();
     for (const text of ['', 'x', 'Infinity', 'NaN'])
-      expect(() => values({ n: text }).number('n')).toThrow(UsageFailure);
+      expect(() => valuesOf({ n: text }).number('n')).toThrow(UsageFailure);
     for (const text of ['1.5', '9007199254740993', ''])
-      expect(() => values({ n: text }).integer('n')).toThrow(UsageFailure);
-    for (const text of ['[]', '1', 'null', '{']) expect(() => values({ j: text }).json('j')).toThrow(UsageFailure);
+      expect(() => valuesOf({ n: text }).integer('n')).toThrow(UsageFailure);
+    for (const text of ['[]', '1', 'null', '{']) expect(() => valuesOf({ j: text }).json('j')).toThrow(UsageFailure);
   });
 });
 
@@ -108,6 +109,6 @@ it.each([
   [String.raw`a\ b "\"" ''`, ['a b', '"', '']],
   ['', []],
   ['a "open', null],
-])('the line %j has the words %j', (line, words) => {
+])('the line %j of the shell has the words %j', (line, words) => {
   expect(wordsOf(line)).toEqual(words);
 });

@@ -1,10 +1,14 @@
-import { describe, expect, it } from 'vitest';
-import { routed, valueAt, withValue } from '../../../lite/agents/claude-settings.ts';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { settingsForServer, valueAt, withValue } from '../../../lite/agents/claude-settings.ts';
 import { sinceOf } from '../../../lite/commands/key-import.ts';
 import { spanTree } from '../../../lite/commands/traces.ts';
-import { HttpFailure, textOf, UsageFailure } from '../../../lite/failure.ts';
+import { CommandFailure, HttpFailure, textOf, UsageFailure } from '../../../lite/failure.ts';
 import { checkedBaseUrl } from '../../../lite/server/base-url.ts';
 import { streamedTexts } from '../../../lite/server/chat-stream.ts';
+import { createClient } from '../../../lite/server/client.ts';
 import { plain, table } from '../../../lite/terminal/table.ts';
 
 describe('a base URL', () => {
@@ -24,7 +28,7 @@ describe('a base URL', () => {
 });
 
 describe('a table', () => {
-  it('has the width of its longest cells, also of wide characters', () => {
+  it('has columns as wide as their longest cells, and counts wide characters twice', () => {
     expect(table('T', ['A', 'Long'], [['日本', 'x']])).toBe(
       ['       T', '┏━━━━━━┳━━━━━━┓', '┃ A    ┃ Long ┃', '┡━━━━━━╇━━━━━━┩', '│ 日本 │ x    │', '└──────┴──────┘'].join(
         '\n',
@@ -32,12 +36,12 @@ describe('a table', () => {
     );
   });
 
-  it('has no characters that change the terminal', () => {
+  it('has blanks instead of characters that change the terminal', () => {
     expect(plain('a\u001b[31mb\u009bc\nd\u202ee')).toBe('a [31mb c d e');
   });
 });
 
-describe('a failure', () => {
+describe('a failed request', () => {
   it.each([
     [{ error: { message: 'no key' } }, 'HTTP 401: no key'],
     [{ detail: [{ msg: 'first' }, { msg: 'second' }] }, 'HTTP 401: first; second'],
@@ -45,24 +49,24 @@ describe('a failure', () => {
     ['text', 'HTTP 401: text'],
     [{}, 'HTTP 401'],
     [null, 'HTTP 401'],
-  ])('with the body %j is %j', (body, message) => {
+  ])('with the body %j has the message %j', (body, message) => {
     expect(new HttpFailure(401, body).message).toBe(message);
   });
 
-  it('of a connection has the reason of every address', () => {
+  it('without a connection has the reason of every address', () => {
     const cause = new AggregateError([new Error('refused 1'), new Error('refused 2')]);
     expect(textOf(new TypeError('fetch failed', { cause }))).toBe('refused 1; refused 2');
   });
 });
 
 describe('settings of Claude Code', () => {
-  it('keep everything that is not about the server', () => {
+  it('keep other members, and lose other credentials', () => {
     const before = {
       env: { A: 'b', ANTHROPIC_API_KEY: 'x', ENABLE_TOOL_SEARCH: 'auto' },
       apiKeyHelper: 'y',
       hooks: {},
     };
-    expect(routed(before, { baseUrl: 'http://a', key: 'k', model: null })).toEqual({
+    expect(settingsForServer(before, { baseUrl: 'http://a', key: 'k', model: null })).toEqual({
       env: {
         A: 'b',
         ENABLE_TOOL_SEARCH: 'auto',
@@ -74,7 +78,7 @@ describe('settings of Claude Code', () => {
     });
   });
 
-  it('are read and replaced by path', () => {
+  it('are read, replaced and removed by path', () => {
     expect(valueAt({ env: { A: 1 } }, 'env.A')).toBe(1);
     expect(valueAt({}, 'env.A')).toBeUndefined();
     expect(withValue({}, 'env.A', 2)).toEqual({ env: { A: 2 } });
@@ -85,14 +89,15 @@ describe('settings of Claude Code', () => {
 
 describe('spans of a trace', () => {
   const span = (id: string, parent: string | null) => ({ span_id: id, parent_span_id: parent });
+  /** Depth and id of each span in the tree. */
   const tree = (...spans: ReturnType<typeof span>[]) =>
     spanTree(spans).map(([depth, { span_id }]) => `${depth}${String(span_id)}`);
 
-  it('follow their parents, and keep their order', () => {
+  it('follow their parents; spans of one parent keep their order', () => {
     expect(tree(span('a', null), span('b', 'a'), span('c', 'b'), span('d', 'a'))).toEqual(['0a', '1b', '2c', '1d']);
   });
 
-  it('without a known parent, and in a cycle, are listed', () => {
+  it('have depth 0 without a known parent, and in a cycle of parents', () => {
     expect(tree(span('a', 'lost'), span('b', 'c'), span('c', 'b'))).toEqual(['0a', '0b', '0c']);
   });
 
@@ -102,16 +107,36 @@ describe('spans of a trace', () => {
   });
 });
 
-describe('the start of an import', () => {
+describe('--created-since of an import of keys', () => {
   it.each([
     ['2026-02-03', '2026-02-03T00:00:00.000Z'],
     ['2026-02-03_04:05', '2026-02-03T04:05:00.000Z'],
-  ])('%j is %j', (text, instant) => {
+  ])('%j is the time %j', (text, instant) => {
     expect(sinceOf(text).toISOString()).toBe(instant);
   });
 
   it.each(['2026-02-30', '2026-13-01', '2026-02-03_25:00', 'today', '2026-2-3'])('%j is refused', (text) => {
     expect(() => sinceOf(text)).toThrow(UsageFailure);
+  });
+});
+
+describe('a client', () => {
+  it('refuses an answer longer than its limit, with and without a Content-Length', async () => {
+    const server = createServer((request, response) => {
+      const body = JSON.stringify('x'.repeat(100));
+      if (request.url === '/sized') response.setHeader('content-length', body.length);
+      response.write(body);
+      response.end();
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    for (const path of ['/sized', '/chunked']) {
+      expect(await createClient(url, null, 102).send('GET', path)).toBe('x'.repeat(100));
+      await expect(createClient(url, null, 101).send('GET', path)).rejects.toThrow(
+        new CommandFailure(`The answer of ${url}${path} is too large.`),
+      );
+    }
   });
 });
 
@@ -129,13 +154,13 @@ describe('texts of a streamed chat', () => {
   };
   const event = (content: string): string => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\r\n\r\n`;
 
-  it('are read across the borders of chunks and characters, until [DONE]', async () => {
+  it('are whole where chunks split events and characters, and end at [DONE]', async () => {
     const bytes = Buffer.from(`: comment\n${event('grüße')}${event(' 日')}data: [DONE]\n\n${event('late')}`);
     const chunks = Array.from(bytes, (byte) => Uint8Array.of(byte));
     expect(await read(...chunks)).toBe('grüße 日');
   });
 
-  it('end with the error that the server sends', async () => {
+  it('reject with the error that the server sends', async () => {
     await expect(read(Buffer.from('data: {"error":{"message":"too long"}}\n\n'))).rejects.toThrow('too long');
   });
 });

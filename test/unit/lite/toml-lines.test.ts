@@ -22,7 +22,7 @@ model = "y"
 [[list]]
 `;
 
-it('statements of a document keep their lines, also those of strings, lists and tables', () => {
+it('a document is split into statements, with all lines of multi-line strings and lists', () => {
   const statements = statementsOf(DOCUMENT);
   expect(textOfStatements(statements)).toBe(DOCUMENT);
   expect(

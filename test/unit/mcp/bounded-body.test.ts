@@ -4,7 +4,7 @@ import { boundedBody, MAX_MESSAGE_BYTES } from '../../../src/runtime/mcp/bounded
 
 const MIB = 1024 * 1024;
 
-/** A body that repeats its chunks. */
+/** A body that repeats a list of chunks, and waits when its sink asks for it. */
 class RepeatedChunks implements ByteStream {
   readonly #chunks: readonly Buffer[];
   #left: number;
@@ -37,7 +37,7 @@ class RepeatedChunks implements ByteStream {
   }
 }
 
-/** Bytes of a stream of events of 1 MiB, each with its end after it. */
+/** Bytes that pass through `boundedBody`: events of 1 MiB, which begin with the first chunk and end with the others. */
 async function bytesOf(events: number, chunks: readonly string[]): Promise<number> {
   const [text = '', ...ends] = chunks;
   const all = [Buffer.from(text.padEnd(MIB, 'x')), ...ends.map((end) => Buffer.from(end))];
@@ -47,16 +47,17 @@ async function bytesOf(events: number, chunks: readonly string[]): Promise<numbe
   return bytes;
 }
 
+/** Together, these events are longer than the limit. */
 const EVENTS = MAX_MESSAGE_BYTES / MIB + 4;
 
 it.each([
   ['in one chunk', ['data: ', '\n\n']],
   ['in two chunks', ['data: ', '\n', '\n']],
   ['in four chunks', ['data: ', '\r', '\n', '\r', '\n']],
-])('the limit of an open stream is that of one event, also when its end is %s', async (_title, chunks) => {
+])('the limit applies to each event of a stream, also when the end of an event is %s', async (_title, chunks) => {
   expect(await bytesOf(EVENTS, chunks)).toBeGreaterThan(MAX_MESSAGE_BYTES);
 });
 
-it('an event above the limit is refused', async () => {
+it('an event without an end above the limit is refused', async () => {
   await expect(bytesOf(EVENTS, ['data: '])).rejects.toThrow('more than 16777216 bytes');
 });

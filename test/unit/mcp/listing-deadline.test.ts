@@ -6,11 +6,13 @@ import { NO_MCP_UPSTREAM } from '../../../src/gateway/mcp/no-upstream.ts';
 import { aCaller, aKey } from '../../support/chat.ts';
 import { anMcpServer } from '../../support/mcp-servers.ts';
 
+/** Deadline of a listing, in ms. */
 const LIST_MS = 30_000;
+/** Servers that the gateway asks at once. */
 const FIRST_SERVERS = 64;
 
-// Without a common deadline, the last server would take 30 s more.
-it('servers that are asked later have the rest of the deadline of the whole listing', { timeout: 10_000 }, async () => {
+// With a deadline for each server, the last server would take 30 s more.
+it('servers that wait for their turn share the deadline of the whole listing', { timeout: 10_000 }, async () => {
   let nowMs = 0;
   const tools = { clock: { monotonicMs: () => nowMs } } as unknown as CallTools;
   const gateway = createMcpGateway(

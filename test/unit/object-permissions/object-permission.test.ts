@@ -7,7 +7,7 @@ import { aCaller, aKey } from '../../support/chat.ts';
 describe('a patched permission', () => {
   const before = { mcp_servers: ['a'], vector_stores: ['v'] };
 
-  it('keeps members that the patch lacks, replaces others, and removes those that are null', () => {
+  it('keeps members that the patch does not have, replaces others, and removes those that are null', () => {
     expect(patchedPermission(before, { mcp_servers: ['b'], agents: ['x'] })).toEqual({
       mcp_servers: ['b'],
       vector_stores: ['v'],
@@ -24,15 +24,19 @@ describe('a patched permission', () => {
     [{ blocked_tools: {} }],
     [{ mcp_tool_permissions: ['a'] }],
     [{ mcp_tool_permissions: { a: 'b' } }],
-  ])('refuses %j, which no rule could read', (patch) => {
+  ])('refuses %j, which has a wrong type', (patch) => {
     expect(() => patchedPermission(before, patch)).toThrow(InvalidInput);
   });
 });
 
 describe('a stored permission', () => {
-  it('restricts nothing by a list that is absent or empty, and everything by one that cannot be read', () => {
-    expect([{}, { agents: null }, { agents: [] }].map((one) => namesIn(one, 'agents'))).toEqual([null, null, null]);
-    expect([{ agents: 'a' }, { agents: [1] }].map((one) => namesIn(one, 'agents'))).toEqual([[], []]);
+  it('with an absent or empty list restricts nothing, with an unreadable list refuses everything', () => {
+    expect([{}, { agents: null }, { agents: [] }].map((stored) => namesIn(stored, 'agents'))).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    expect([{ agents: 'a' }, { agents: [1] }].map((stored) => namesIn(stored, 'agents'))).toEqual([[], []]);
     expect(toolsIn({ mcp_tool_permissions: {} })).toBeNull();
     expect(toolsIn({ mcp_tool_permissions: 1 })).toEqual(new Map());
     expect(toolsIn({ mcp_tool_permissions: { s: 1 } })).toEqual(new Map([['s', ['']]]));

@@ -5,8 +5,8 @@ import { InvalidInput } from '../../../src/domain/errors.ts';
 import { MAX_ENTRIES, type Memory, type MemoryFilter } from '../../../src/domain/memory/memory.ts';
 import { aCaller } from '../../support/chat.ts';
 
-/** A scope over a store in which the caller's user has a number of entries, none of which has the name of a test. */
-function aSetup(entries: number) {
+/** A scope whose store has a number of entries of the user, without the name `n`. Added entries are recorded. */
+function scopeWithEntries(entries: number) {
   const added: Memory[] = [];
   const memory = {
     all: () => Promise.resolve([]),
@@ -20,11 +20,11 @@ function aSetup(entries: number) {
 
 const REFUSAL = new InvalidInput(`A user or team has at most ${MAX_ENTRIES} memories. Delete some.`);
 
-it('an owner stores the last entry below the limit, and none beyond it', async () => {
-  const below = aSetup(MAX_ENTRIES - 1);
+it('an owner can store entries up to the limit, and no further one', async () => {
+  const below = scopeWithEntries(MAX_ENTRIES - 1);
   await createMemory(below.scope, { name: 'n', value: 'v', metadata: null });
   expect(below.added).toMatchObject([{ name: 'n', owner: 'user:u' }]);
-  const full = aSetup(MAX_ENTRIES);
+  const full = scopeWithEntries(MAX_ENTRIES);
   await expect(createMemory(full.scope, { name: 'n', value: 'v', metadata: null })).rejects.toThrow(REFUSAL);
   await expect(putMemory(full.scope, { name: 'n', patch: { value: 'v' } })).rejects.toThrow(REFUSAL);
   expect(full.added).toEqual([]);

@@ -30,14 +30,14 @@ const keyOf = (scope: CacheScope, callersTeam: string | null, deployment: { read
     },
   );
 
-describe('who shares an answer', () => {
-  it('all: everyone, but an answer of a deployment of a team stays in the team', () => {
+describe('the scope of a cache key', () => {
+  it('all: one key for all callers, except for deployments of a team', () => {
     expect(keyOf('all', 'one')).toBe(keyOf('all', 'two'));
     expect(keyOf('all', 'one', { teamId: 'one' })).not.toBe(keyOf('all', 'two', { teamId: 'two' }));
     expect(keyOf('all', 'one', { teamId: 'one' })).not.toBe(keyOf('all', null));
   });
 
-  it('team: the team; key: the key', () => {
+  it('team and key: teams have different keys', () => {
     expect(keyOf('team', 'one')).not.toBe(keyOf('team', 'two'));
     expect(keyOf('key', 'one')).not.toBe(keyOf('key', 'two'));
   });

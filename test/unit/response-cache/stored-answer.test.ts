@@ -17,21 +17,21 @@ const answer: StoredAnswer = {
 };
 const outcome = { ...answer.outcome, failure: null };
 
-describe('encoding of a stored answer', () => {
-  it('is decoded to the same answer', () => {
+describe('an encoded answer', () => {
+  it('is decoded to an equal answer', () => {
     expect(decodeAnswer(encodeAnswer(answer))).toEqual(answer);
   });
 
   it.each(['', 'no line end', '{}\nbody', '{"version":2,"outcome":{}}\nbody', 'broken\n', '[]\n'])(
-    'other bytes are no answer: %j',
+    'of invalid bytes is null: %j',
     (text) => {
       expect(decodeAnswer(new TextEncoder().encode(text))).toBeNull();
     },
   );
 });
 
-describe('complete answers', () => {
-  it('a conversation needs a reason to finish; a failure and another status are not complete', () => {
+describe('a storable answer', () => {
+  it('of a conversation has a finish reason; it has status 200 and no failure', () => {
     expect(isStorableAnswer({ status: 200 }, outcome, CHAT_COMPLETIONS)).toBe(true);
     expect(isStorableAnswer({ status: 200 }, { ...outcome, finishReason: null }, CHAT_COMPLETIONS)).toBe(false);
     expect(isStorableAnswer({ status: 200 }, { ...outcome, finishReason: null }, EMBEDDINGS)).toBe(true);

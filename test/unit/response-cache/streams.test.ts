@@ -11,7 +11,7 @@ async function chunksOf(stream: ByteStream): Promise<readonly string[]> {
 }
 
 describe('a replayed stream', () => {
-  it('has one event for each chunk, with both forms of line ends', async () => {
+  it('has one event in each chunk, with line ends \\n and \\r\\n', async () => {
     expect(await chunksOf(replayedStream(bytes('data: 1\n\nevent: a\r\ndata: 2\r\n\r\ndata: 3')))).toEqual([
       'data: 1\n\n',
       'event: a\r\ndata: 2\r\n\r\n',
@@ -19,7 +19,7 @@ describe('a replayed stream', () => {
     ]);
   });
 
-  it('delivers more events than one turn has', async () => {
+  it('delivers 500 events, more than it delivers in one turn of the event loop', async () => {
     const events = Array.from({ length: 500 }, (_event, at) => `data: ${at}\n\n`);
     expect(await chunksOf(replayedStream(bytes(events.join(''))))).toEqual(events);
   });
@@ -42,13 +42,14 @@ describe('a replayed stream', () => {
 });
 
 describe('a recorded stream', () => {
+  /** A sink that records what it gets. */
   const sinkOf = (events: string[]): ByteSink => ({
     chunk: () => events.push('chunk') > 0,
     done: () => void events.push('done'),
     fail: () => void events.push('fail'),
   });
 
-  it('passes its bytes on, and reports them after the end', () => {
+  it('forwards its bytes, and reports them after the end', () => {
     const events: string[] = [];
     recordedStream(streamOfBytes(bytes('whole')), 5, (body) => {
       events.push(new TextDecoder().decode(body));
@@ -56,7 +57,7 @@ describe('a recorded stream', () => {
     expect(events).toEqual(['chunk', 'done', 'whole']);
   });
 
-  it('reports nothing beyond its limit, and nothing after a failure', () => {
+  it('reports nothing above its limit, and nothing after a failure', () => {
     const events: string[] = [];
     const complete = (): void => void events.push('complete');
     recordedStream(streamOfBytes(bytes('whole')), 4, complete).pipe(sinkOf(events));

@@ -16,14 +16,14 @@ it('a prompt without a marked block has no prefix', () => {
   expect(promptPrefixes({}, digest)).toEqual([]);
 });
 
-it('a longer prompt has the prefix of a shorter one, whether marked or not', () => {
+it('a longer prompt has the prefix of a shorter prompt with equal blocks, marked or not', () => {
   const [short] = promptPrefixes(prompt(block('a'), block('b', true), block('c')), digest);
   const longer = promptPrefixes(prompt(block('a'), block('b'), block('x', true)), digest);
   expect([longer.length, longer.indexOf(short ?? '')]).toEqual([3, 1]);
   expect(promptPrefixes(prompt(block('z'), block('b', true)), digest)).not.toContain(short);
 });
 
-it('20 earlier blocks are searched', () => {
+it('a prompt has prefixes for the marked block and at most 20 earlier blocks', () => {
   const blocks = Array.from({ length: 30 }, (_empty, index) => block(`b${index}`));
   expect(promptPrefixes(prompt(...blocks, block('end', true)), digest)).toHaveLength(21);
 });

@@ -3,6 +3,7 @@ import { reservingWindow, windowEndText } from '../../../src/domain/routing/acce
 import { latencyOf } from '../../../src/domain/routing/latency-samples.ts';
 import { type AccessWindow, DEFAULT_LATENCY } from '../../../src/domain/routing/selection-policy.ts';
 
+/** A window between two full hours. */
 const windowOf = (start: number, end: number, teamIds: readonly string[], timezone = 'UTC'): AccessWindow => ({
   startMinute: start * 60,
   endMinute: end * 60,
@@ -30,7 +31,7 @@ describe('an access window', () => {
     expect(['21:59', '22:00', '00:00', '05:59', '06:00'].map(reserved)).toEqual([false, true, true, true, false]);
   });
 
-  it('is in local time, and names its end', () => {
+  it('is in the time of its timezone, as is the text of its end', () => {
     // Vienna is two hours ahead of UTC in July.
     const window = windowOf(9, 10, [], 'Europe/Vienna');
     expect(reservingWindow([window], 'red', at('07:30'))).toBe(window);
@@ -38,7 +39,7 @@ describe('an access window', () => {
     expect(windowEndText({ ...window, endMinute: 605 })).toBe('10:05 Europe/Vienna');
   });
 
-  it('admits a team that one of several current windows names', () => {
+  it('admits a team that is in one of several current windows', () => {
     const windows = [windowOf(0, 23, ['red']), windowOf(0, 23, ['blue'])];
     expect(['red', 'blue', 'green'].map((team) => reservingWindow(windows, team, at('12:00')) === null)).toEqual([
       true,
@@ -52,10 +53,10 @@ describe('the latency of a deployment', () => {
   const samples = [100, 200, 900].map((latencyMs, index) => ({ latencyMs, atMs: index * 1_000 }));
 
   it('is the mean of its latest samples, and 0 without samples', () => {
-    const about = { nowMs: 3_000, isFirstToken: false };
-    expect(latencyOf(samples, DEFAULT_LATENCY, about)).toBe(400);
-    expect(latencyOf(samples, { ...DEFAULT_LATENCY, samples: 2 }, about)).toBe(550);
-    expect(latencyOf([], DEFAULT_LATENCY, about)).toBe(0);
+    const options = { nowMs: 3_000, isFirstToken: false };
+    expect(latencyOf(samples, DEFAULT_LATENCY, options)).toBe(400);
+    expect(latencyOf(samples, { ...DEFAULT_LATENCY, samples: 2 }, options)).toBe(550);
+    expect(latencyOf([], DEFAULT_LATENCY, options)).toBe(0);
   });
 
   it('does not count samples older than the ttl', () => {
@@ -64,7 +65,7 @@ describe('the latency of a deployment', () => {
     expect(latencyOf(samples, rule, { nowMs: 9_000, isFirstToken: false })).toBe(0);
   });
 
-  it('is a percentile of first tokens where one is configured', () => {
+  it('of streams is a percentile, if one is configured', () => {
     const percentile = (firstTokenPercentile: number, isFirstToken = true) =>
       latencyOf(samples, { ...DEFAULT_LATENCY, firstTokenPercentile }, { nowMs: 3_000, isFirstToken });
     expect([percentile(0.5), percentile(1), percentile(0.01), percentile(0.5, false)]).toEqual([200, 900, 100, 400]);

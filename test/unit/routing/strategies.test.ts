@@ -7,8 +7,8 @@ import {
   weightedOrder,
 } from '../../../src/domain/routing/strategies.ts';
 
-/** Repeatable numbers from 0 to 1 (a linear congruential generator). */
-function seeded(seed = 1): () => number {
+/** Repeatable random numbers from 0 to 1 (a linear congruential generator). */
+function seededRandom(seed = 1): () => number {
   let state = seed;
   return () => {
     state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296;
@@ -30,8 +30,8 @@ const METRICS = [
   ({ tpm = 0 }: Item): number => tpm,
 ];
 
-/** How often each item is first in a number of selections. */
-function firstOf(rank: () => readonly { readonly id: string }[], selections = 10_000): Record<string, number> {
+/** Counts how often each item is first. */
+function countFirst(rank: () => readonly { readonly id: string }[], selections = 10_000): Record<string, number> {
   const counts: Record<string, number> = {};
   for (let nth = 0; nth < selections; nth += 1) {
     const id = rank()[0]?.id ?? 'none';
@@ -41,28 +41,28 @@ function firstOf(rank: () => readonly { readonly id: string }[], selections = 10
 }
 
 describe('the weighted order of simple-shuffle', () => {
-  it('is proportional to the weights, and ignores rpm and tpm beside them', () => {
+  it('is proportional to the weights, and ignores rpm and tpm', () => {
     const items = [
       { id: 'a', weight: 3, rpm: 1 },
       { id: 'b', weight: 1, rpm: 99 },
       { id: 'c', rpm: 99, tpm: 99 },
     ];
-    const random = seeded();
-    const counts = firstOf(() => weightedOrder(items, METRICS, random));
+    const random = seededRandom();
+    const counts = countFirst(() => weightedOrder(items, METRICS, random));
     expect(Object.keys(counts).toSorted()).toEqual(['a', 'b']);
     expect(Math.abs((counts['a'] ?? 0) - 7_500)).toBeLessThan(150);
   });
 
-  it('uses rpm without any weight, and tpm without any rpm', () => {
+  it('uses rpm if no item has a weight, and tpm if no item has rpm', () => {
     const byRpm = [
       { id: 'a', rpm: 1, weight: 0 },
       { id: 'b', rpm: 9, tpm: 1 },
       { id: 'c', tpm: 1_000 },
     ];
     const byTpm = [{ id: 'a', tpm: 2 }, { id: 'b', tpm: 8 }, { id: 'c' }];
-    const random = seeded();
-    const counts = [byRpm, byTpm].map((items) => firstOf(() => weightedOrder(items, METRICS, random)));
-    expect(counts.map((one) => Object.keys(one).toSorted())).toEqual([
+    const random = seededRandom();
+    const counts = [byRpm, byTpm].map((items) => countFirst(() => weightedOrder(items, METRICS, random)));
+    expect(counts.map((count) => Object.keys(count).toSorted())).toEqual([
       ['a', 'b'],
       ['a', 'b'],
     ]);
@@ -70,17 +70,17 @@ describe('the weighted order of simple-shuffle', () => {
     expect(Math.abs((counts[1]?.['b'] ?? 0) - 8_000)).toBeLessThan(150);
   });
 
-  it('is random with equal chances without any value', () => {
-    const random = seeded();
-    const counts = firstOf(() => weightedOrder([{ id: 'a' }, { id: 'b' }], METRICS, random));
+  it('is random with equal chances if no item has a value', () => {
+    const random = seededRandom();
+    const counts = countFirst(() => weightedOrder([{ id: 'a' }, { id: 'b' }], METRICS, random));
     expect(Math.abs((counts['a'] ?? 0) - 5_000)).toBeLessThan(150);
   });
 
-  it('has items that weigh 0 after the others, by the next metric', () => {
+  it('has items without a weight last, in the order of the next metric', () => {
     const items = [{ id: 'none' }, { id: 'rpm', rpm: 5 }, { id: 'weight', weight: 0.5 }];
     const orders = new Set(
       Array.from({ length: 50 }, (_empty, seed) =>
-        weightedOrder(items, METRICS, seeded(seed))
+        weightedOrder(items, METRICS, seededRandom(seed))
           .map(({ id }) => id)
           .join(),
       ),
@@ -90,14 +90,14 @@ describe('the weighted order of simple-shuffle', () => {
 });
 
 describe('the order by lowest value', () => {
-  it('ascends, and is random among equals', () => {
+  it('ascends, and is random for equal values', () => {
     const items = [
       { id: 'a', tpm: 5 },
       { id: 'b', tpm: 0 },
       { id: 'c', tpm: 0 },
     ];
-    const random = seeded();
-    const counts = firstOf(() => lowestFirst(items, ({ tpm }) => tpm, random));
+    const random = seededRandom();
+    const counts = countFirst(() => lowestFirst(items, ({ tpm }) => tpm, random));
     expect(Object.keys(counts).toSorted()).toEqual(['b', 'c']);
     expect(Math.abs((counts['b'] ?? 0) - 5_000)).toBeLessThan(150);
     expect(lowestFirst(items, ({ tpm }) => BigInt(-tpm), random)[0]?.id).toBe('a');
@@ -110,16 +110,16 @@ describe('the order by lowest value', () => {
       { id: 'c', tpm: 111 },
       { id: 'd', tpm: 900 },
     ];
-    const random = seeded();
+    const random = seededRandom();
     const near = (buffer: number) =>
-      Object.keys(firstOf(() => lowestLatencyFirst(items, ({ tpm }) => tpm, { buffer, random }), 1_000)).toSorted();
+      Object.keys(countFirst(() => lowestLatencyFirst(items, ({ tpm }) => tpm, { buffer, random }), 1_000)).toSorted();
     expect([near(0), near(0.1), near(10)]).toEqual([['a'], ['a', 'b'], ['a', 'b', 'c', 'd']]);
     const order = lowestLatencyFirst(items, ({ tpm }) => tpm, { buffer: 0, random });
     expect(order.map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd']);
   });
 });
 
-it('levels ascend, and items without a level come last', () => {
+it('byLevels orders by level, then within a level; items without a level come last', () => {
   const items: readonly Item[] = [
     { id: 'none' },
     { id: 'two', order: 2 },
@@ -135,7 +135,7 @@ it('levels ascend, and items without a level come last', () => {
 });
 
 it('a shuffle keeps every item', () => {
-  const random = seeded();
+  const random = seededRandom();
   expect(new Set(shuffled([1, 2, 3, 4], random))).toEqual(new Set([1, 2, 3, 4]));
   expect(shuffled([], random)).toEqual([]);
 });

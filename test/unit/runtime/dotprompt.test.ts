@@ -4,7 +4,7 @@ import { parseDotprompt } from '../../../src/runtime/prompts/dotprompt.ts';
 const withFrontMatter = (yaml: string): string => `---\n${yaml}\n---\nHi`;
 
 describe('front matter of templates', () => {
-  it('a long one is refused, before its keys are compared', () => {
+  it('above 16,384 characters is refused before the YAML parser compares its keys', () => {
     const keys = Array.from({ length: 40_000 }, (_key, index) => `k${index}: 1`)
       .join('\n')
       .slice(0, 250_000);
@@ -13,7 +13,7 @@ describe('front matter of templates', () => {
     );
   });
 
-  it('of equal keys the last one counts', () => {
+  it('has the last value of a repeated key', () => {
     expect(parseDotprompt(withFrontMatter('model: one\nmodel: two')).metadata).toEqual({ model: 'two' });
   });
 });

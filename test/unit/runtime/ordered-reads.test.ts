@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { orderedReads } from '../../../src/runtime/tasks/ordered-reads.ts';
 
-/** Reads whose results arrive in the order in which the test resolves them. */
+/** Reads that the test resolves through `pending`. `used` has the results that were used. */
 function startReads() {
   const pending: PromiseWithResolvers<string>[] = [];
   const used: string[] = [];
@@ -16,7 +16,7 @@ function startReads() {
   return { read, pending, used };
 }
 
-it('the result of an earlier read does not replace that of a later one', async () => {
+it('an earlier read that ends after a later read is not used', async () => {
   const { read, pending, used } = startReads();
   const [first, second] = [read(), read()];
   pending[1]?.resolve('second');
@@ -26,7 +26,7 @@ it('the result of an earlier read does not replace that of a later one', async (
   expect(used).toEqual(['second']);
 });
 
-it('results that arrive in the order of their reads are all used, also after a failure', async () => {
+it('all reads that end in their order are used, also after a failed read', async () => {
   const { read, pending, used } = startReads();
   const [first, failed, third] = [read(), read(), read()];
   pending[0]?.resolve('first');

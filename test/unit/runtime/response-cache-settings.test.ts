@@ -5,7 +5,7 @@ import { faultsFrom, settingsFrom } from '../../support/read-settings.ts';
 
 type Stored = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** Settings of the cache of a file and of stored settings, with the address of the server as text. */
+/** Cache settings from a file and stored settings. `server` is the URL and prefix. Null for no cache. */
 function cacheOf(yaml: string, { env = {}, stored = {} }: { env?: Record<string, string>; stored?: Stored } = {}) {
   const settings = settingsFrom({ yaml: `litellm_settings: ${yaml}\n`, env });
   const found = cacheSettingsIn(settings.config, new Map(Object.entries(stored)), settings.cacheServer);
@@ -24,13 +24,13 @@ const LOCAL: Omit<CacheSettings, 'server'> & { server: null } = {
 };
 
 describe('settings of the cache of answers', () => {
-  it('the cache is off by default, and with the parameters of a server alone', () => {
+  it('the cache is off by default, and with parameters of a server but without `cache`', () => {
     expect(cacheOf('{}')).toBeNull();
     expect(cacheOf('{ cache: false, cache_params: { type: local } }')).toBeNull();
     expect(cacheOf('{ cache_params: { type: redis, host: c } }')).toBeNull();
   });
 
-  it('without parameters, it is in memory; with a known server, in Redis', () => {
+  it('without parameters the cache is in memory; with a host in Redis', () => {
     expect(cacheOf('{ cache: true }')).toEqual(LOCAL);
     expect(cacheOf('{ cache: true, cache_params: { host: c } }')).toEqual({
       ...LOCAL,
@@ -56,7 +56,7 @@ describe('settings of the cache of answers', () => {
     expect(cacheOf('{ cache: true, cache_params: { type: redis, default_in_redis_ttl: 8 } }')?.ttlSeconds).toBe(8);
   });
 
-  it('the server has references to variables, and user and password of the environment', () => {
+  it('the server may refer to variables, and has user, password and URL of the environment', () => {
     const params = '{ type: redis, host: os.environ/H, db: 2, ssl: true, namespace: n }';
     const env = { H: 'c', REDIS_USERNAME: 'u', REDIS_PASSWORD: 'p' };
     expect(cacheOf(`{ cache: true, cache_params: ${params} }`, { env })?.server).toEqual([
@@ -69,7 +69,7 @@ describe('settings of the cache of answers', () => {
     expect(cacheOf('{ cache: true, cache_params: { type: redis } }')?.server).toBeNull();
   });
 
-  it('a stored server turns the cache on, without the password of the environment or of the file', () => {
+  it('a stored server turns the cache on, and gets no password of the environment or of the file', () => {
     const env = { REDIS_USERNAME: 'u', REDIS_PASSWORD: 'p' };
     const stored = { cache_settings: { host: 'evil', port: '7', ttl: 9 } };
     expect(cacheOf('{}', { env, stored })).toEqual({

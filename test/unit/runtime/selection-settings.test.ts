@@ -26,13 +26,13 @@ router_settings:
   deployment_affinity_ttl_seconds: 9
 `;
 
-describe('the selection of deployments in the configuration', () => {
-  it('has defaults, also with the default strategy', () => {
+describe('router_settings about selection', () => {
+  it('have defaults, also if the default strategy is set', () => {
     expect(selectionFrom('')).toEqual(DEFAULT_SELECTION);
     expect(selectionFrom('router_settings: { routing_strategy: simple-shuffle }\n')).toEqual(DEFAULT_SELECTION);
   });
 
-  it('is read from router_settings without a warning', () => {
+  it('are all read without a warning', () => {
     expect(warningsFrom({ yaml: EVERY_SETTING })).toEqual([]);
     expect(selectionFrom(EVERY_SETTING)).toEqual({
       isPlain: false,
@@ -71,7 +71,7 @@ describe('the selection of deployments in the configuration', () => {
     });
   });
 
-  it('is replaced by settings of a key, by name; wrong ones are ignored', () => {
+  it('are replaced by valid settings of a key with their names', () => {
     const own = { routing_strategy: 'least-busy', enable_tag_filtering: true, weights: 'none' };
     const file = 'router_settings: { routing_strategy: cost-based-routing, tag_filtering_match_any: false }\n';
     expect(selectionFrom(file, own)).toEqual({
@@ -83,7 +83,7 @@ describe('the selection of deployments in the configuration', () => {
     });
   });
 
-  it('keeps the restrictions of the configuration for keys', () => {
+  it('keep their restrictions, which a key cannot turn off', () => {
     const file = `router_settings:
   enable_tag_filtering: true
   tag_filtering_match_any: false
@@ -106,7 +106,7 @@ describe('the selection of deployments in the configuration', () => {
     });
   });
 
-  it('is refused where it is invalid', () => {
+  it('with wrong values are faults', () => {
     const yaml = `router_settings:
   routing_strategy: fastest
   routing_strategy_args: { ttl: -1, ttft_percentile: 2 }
@@ -129,8 +129,8 @@ describe('the selection of deployments in the configuration', () => {
   });
 });
 
-describe('the selection of one deployment', () => {
-  it('is read from litellm_params and model_info, and does not change its id', () => {
+describe('selection settings of a deployment', () => {
+  it('are read from litellm_params and model_info, and do not change its id', () => {
     const yaml = `model_list:
   - model_name: gpt
     litellm_params: { model: openai/gpt-4o, api_key: k, weight: 2, rpm: "30", tpm: 1000, order: 1, tags: [free], tag_regex: ['^User', '('], silent_model: shadow }
@@ -156,7 +156,7 @@ describe('the selection of one deployment', () => {
     expect([plainDeployment?.selection, plainDeployment?.id]).toEqual([undefined, deployment?.id]);
   });
 
-  it('is refused where it is invalid', () => {
+  it('with wrong values are faults', () => {
     const yaml = `model_list:
   - model_name: gpt
     litellm_params: { model: openai/gpt-4o, api_key: k, weight: -1 }

@@ -26,6 +26,7 @@ const catalog: CatalogSnapshot = {
   find: (id) => (ROWS[id] === undefined ? null : { id, provider: null, mode: 'search', row: { ...ROWS[id] } }),
 };
 
+/** Cost of a search in USD; null for an unknown cost. */
 function costOf(provider: string, body: object, { params = {}, queries = 1, adjustments = NO_ADJUSTMENTS } = {}) {
   const tool = {
     id: 't',
@@ -55,11 +56,11 @@ describe('the price of a search', () => {
     ['tavily', {}, { params: { input_cost_per_query: 0 } }, '0'],
     ['tavily', {}, { params: { input_cost_per_query: -1 } }, null],
     ['tavily', {}, { params: { input_cost_per_query: 'much' } }, '0.008'],
-  ])('of %s with %j and %j is %s', (provider, body, options, expected) => {
+  ])('of %s with the search %j and the options %j is %s', (provider, body, options, expected) => {
     expect(costOf(provider, body, options)).toBe(expected);
   });
 
-  it('has the discount and the margin of the provider', () => {
+  it('includes the discount and the margin of the provider', () => {
     const adjustments = costAdjustmentsOf({ tavily: 0.5 }, { tavily: { percentage: 0.1, fixed_amount: 0.001 } });
     expect(costOf('tavily', {}, { adjustments })).toBe('0.0054');
   });

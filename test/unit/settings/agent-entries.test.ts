@@ -9,7 +9,7 @@ it.each([
     '{ agent_name: two, agent_id: a }',
     'agent_list.0.agent_id: is the id of another agent, too',
   ],
-])('the %s of an agent occurs once in both sections of agents', (_member, first, second, fault) => {
+])('the %s of an agent in agent_list must not be used in agents', (_member, first, second, fault) => {
   const yaml = `agents:\n  - ${first}\nagent_list:\n  - ${second}\n`;
   expect(faultsFrom({ yaml })).toEqual([`config.yaml:4: ${fault}`]);
 });

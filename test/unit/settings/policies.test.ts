@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { faultsFrom } from '../../support/read-settings.ts';
 
 describe('policies and prompts of the file', () => {
-  it('stop the start with a wrong value, which is named with its line', () => {
+  it('with wrong values are faults with the path of the value', () => {
     const yaml = `policies:
   a: { inherit: b }
   b: { inherit: a }
@@ -32,7 +32,7 @@ prompts:
     expect(faultsFrom({ yaml: 'policies:\n  a: { inherit: lifecycle }\n' })).toEqual([]);
   });
 
-  it('a template with a statement is a fault', () => {
+  it('with a statement in a template are a fault with its line', () => {
     const yaml = `prompts:
   - prompt_id: p
     litellm_params: { prompt_integration: dotprompt, dotprompt_content: '{% if %}' }

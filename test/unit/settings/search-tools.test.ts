@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { faultsFrom } from '../../support/read-settings.ts';
 
-const WRONG: readonly (readonly [string, string])[] = [
+/** Entries with the fault of each. */
+const FAULTY: readonly (readonly [string, string])[] = [
   ['{ litellm_params: { search_provider: tavily } }', 'search_tools.0.search_tool_name: '],
   ['{ search_tool_name: a }', 'search_tools.0.litellm_params: '],
   ['{ search_tool_name: a, litellm_params: {} }', 'search_tools.0.litellm_params.search_provider: '],
@@ -24,7 +25,7 @@ const WRONG: readonly (readonly [string, string])[] = [
 ];
 
 describe('search_tools of the file', () => {
-  it.each(WRONG)('ends the start for a wrong entry: %s', (entry, fault) => {
+  it.each(FAULTY)('have one fault for the entry %s', (entry, fault) => {
     const faults = faultsFrom({ yaml: `search_tools:\n  - ${entry}\n` });
     expect(faults).toHaveLength(1);
     expect(faults[0]).toContain(`config.yaml:2: ${fault}`);

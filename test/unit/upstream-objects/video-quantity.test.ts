@@ -10,7 +10,7 @@ describe('the billed seconds of a video', () => {
     [{ seconds: 4 }, 4, null],
     [{ seconds: 4, size: 'wide' }, 4, null],
     [{ seconds: 4, size: 720 }, 4, null],
-  ])('of %j are %s', (video, count, resolution) => {
+  ])('of %j are %s, with the resolution %s', (video, count, resolution) => {
     expect(videoSecondsOf(video)).toEqual({ unit: 'video_second', count, resolution });
   });
 
@@ -22,7 +22,7 @@ describe('the billed seconds of a video', () => {
     { seconds: ' ' },
     { seconds: null },
     { seconds: 1e9 },
-  ])('are unknown for %j', (video) => {
+  ])('are undefined for %j', (video) => {
     expect(videoSecondsOf(video)).toBeUndefined();
   });
 });

@@ -36,7 +36,7 @@ afterAll(async () => {
   upstream.stop();
 });
 
-it('does not ask a judge that is a router: two routers that name each other answer at once', async () => {
+it('a router does not call a judge that is a router: two routers that judge for each other use the heuristic', async () => {
   const response = await app.call('POST', '/v1/chat/completions', {
     model: 'left',
     messages: [{ role: 'user', content: 'hi' }],
