@@ -190,11 +190,12 @@ export type TokenRequest = Addressed & { readonly resource: string | null } & (
     | (Renewal & { readonly grantType: 'refresh_token' })
   );
 
-/** Issues a key and a refresh token. Throws OauthFailure. */
+/** Issues a key and a refresh token. Throws OauthFailure and LimitExceeded. */
 export const issueLoginTokens = operation({
   name: 'issueLoginTokens',
   access: anyone,
   run(scope: SignInScope, request: TokenRequest): Promise<IssuedTokens> {
+    scope.platform.signIns.tokenRateLimiter.count(scope.client.network);
     const base = baseOf(scope, request);
     if (!isOwnResource(request.resource, base)) throw new OauthFailure('invalid_target', `resource must be ${base}.`);
     return request.grantType === 'refresh_token' ? renewSession(scope, request) : exchangeGrant(scope, request);

@@ -14,7 +14,7 @@ import type { SignInPlatform } from './operation/sign-in-platform.ts';
 
 type SignInScope = Scope<SignInPlatform>;
 
-/** A page of the sessions that the caller may see. `userId` null: of all these users. */
+/** A page of the sessions that the caller may see, without expired ones. `userId` null: of all these users. */
 export const listCommandLineSessions = operation({
   name: 'listCommandLineSessions',
   access: commandLineSessionReader,
@@ -27,7 +27,9 @@ export const listCommandLineSessions = operation({
     const shown = isAnyAdmin(caller) ? userId : own;
     const isHidden = !isAnyAdmin(caller) && (own === null || (userId !== null && userId !== own));
     if (isHidden) return { nodes: [], totalCount: 0, hasMore: false };
-    return pageOf(scope.platform.stores.commandLineSessions, { ...ALL_SESSIONS, userId: shown }, page);
+    const { stores, clock } = scope.platform;
+    const filter = { ...ALL_SESSIONS, userId: shown, validAt: clock.now() };
+    return pageOf(stores.commandLineSessions, filter, page);
   },
 });
 

@@ -279,7 +279,7 @@ export const commandLineAuthorizationRoutes: readonly RouteRow[] = [
     ...POSTED,
     name: 'commandLineAuthorization.token',
     paths: ['/token'],
-    statuses: [200, 400],
+    statuses: [200, 400, 429],
     bodySchema: merged(
       requiredParameters('grant_type', 'client_id'),
       textParameters('resource', 'code', 'redirect_uri', 'code_verifier', 'refresh_token'),

@@ -16,7 +16,7 @@ const AuditActionType = builder.enumType('AuditAction', {
     DELETED: { value: 'deleted', description: 'The row was deleted.' },
     BLOCKED: { value: 'blocked', description: 'The row was blocked.' },
     UNBLOCKED: { value: 'unblocked', description: 'The row was unblocked.' },
-    ROTATED: { value: 'rotated', description: 'The secret of a key was replaced.' },
+    ROTATED: { value: 'rotated', description: 'The secret of a key, or the tokens of a login, were replaced.' },
   } as const,
 });
 

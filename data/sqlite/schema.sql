@@ -1113,6 +1113,7 @@ CREATE TABLE "command_line_session" (
 CREATE UNIQUE INDEX "command_line_session_code_hash_unique" on "command_line_session" ("code_hash");
 CREATE UNIQUE INDEX "command_line_session_family_hash_unique" on "command_line_session" ("family_hash");
 CREATE INDEX "command_line_session_key_hash_index" on "command_line_session" ("key_hash");
+CREATE INDEX "command_line_session_previous_key_hash_index" on "command_line_session" ("previous_key_hash");
 CREATE INDEX "command_line_session_expires_at_index" on "command_line_session" ("expires_at");
 CREATE INDEX "command_line_session_created_at_id_index" on "command_line_session" ("created_at", "id");
 CREATE INDEX "command_line_session_user_id_created_at_index" on "command_line_session" ("user_id", "created_at");

@@ -186,7 +186,7 @@ export async function sessionOfToken(
   return session ?? null;
 }
 
-/** The session of its current key; null for any other key. */
+/** The session of its current key, or of the key before; null for any other key. */
 export async function sessionOfKey(scope: SignInScope, token: string): Promise<CommandLineSession | null> {
   const { stores, keyGenerator } = scope.platform;
   const key = await stores.keys.find(keyGenerator.hash(token));

@@ -30,6 +30,8 @@ export interface SignInPlatform extends UserPlatform {
     readonly clients: LoginClients;
     /** Limits how often one network may register clients. */
     readonly registrationRateLimiter: RateLimiter;
+    /** Limits how often one network may ask for tokens. */
+    readonly tokenRateLimiter: RateLimiter;
     /** Authorization codes of logins with PKCE. */
     readonly grants: OneTimeCodes<LoginGrant>;
     /** Sign-ins of persons who have not selected a team yet. */

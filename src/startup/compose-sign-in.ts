@@ -31,6 +31,8 @@ export const sessionOpeners = ({ masterKey, signIn: { username, password } }: Se
 
 /** Maximum number of clients of logins with PKCE that one network may register in a minute. */
 const REGISTRATION_RATE_LIMIT = { most: 30, windowMs: 60_000, what: 'registrations' };
+/** Maximum number of token requests of one network in a minute. Each may create a key. */
+const TOKEN_RATE_LIMIT = { most: 300, windowMs: 60_000, what: 'token requests' };
 /** Time in which a person with several teams selects one, in seconds. */
 const TEAM_CHOICE_SECONDS = 600;
 
@@ -78,6 +80,7 @@ export function composeSignIns(
 const pkceLogins = ({ settings }: Pick<StartContext, 'settings'>, store: PendingSignInStore) => ({
   clients: createSealedClients(settings.saltSecrets, systemClock),
   registrationRateLimiter: createRateLimiter({ ...REGISTRATION_RATE_LIMIT, clock: systemClock }),
+  tokenRateLimiter: createRateLimiter({ ...TOKEN_RATE_LIMIT, clock: systemClock }),
   grants: createOneTimeCodes<LoginGrant>({ generator: keyGenerator, clock: systemClock, store, prefix: 'grant' }),
   teamChoices: createOneTimeCodes<PendingGrant>({
     generator: keyGenerator,

@@ -63,7 +63,9 @@ for (const engine of ENGINES)
 
     it('filters by user, code, family, key and expiry', async () => {
       await store.add(aSession('one'));
-      await store.add(aSession('two', { userId: 'v', createdAt: at(2), expiresAt: at(20) }));
+      await store.add(
+        aSession('two', { userId: 'v', previousKeyHash: 'key zero', createdAt: at(2), expiresAt: at(20) }),
+      );
       const found = async (filter: Partial<CommandLineSessionFilter>): Promise<readonly string[]> =>
         (await store.all({ ...ALL_SESSIONS, ...filter })).map(({ id }) => id);
       expect(await found({})).toEqual(['one', 'two']);
@@ -71,7 +73,10 @@ for (const engine of ENGINES)
       expect(await found({ codeHash: 'code two' })).toEqual(['two']);
       expect(await found({ familyHash: 'family one' })).toEqual(['one']);
       expect(await found({ keyHash: 'key two' })).toEqual(['two']);
+      expect(await found({ keyHash: 'key zero' })).toEqual(['two']);
       expect(await found({ keyHash: 'key two', userId: 'u' })).toEqual([]);
+      expect(await found({ validAt: at(19) })).toEqual(['one', 'two']);
+      expect(await found({ validAt: at(20) })).toEqual(['one']);
       expect(await found({ expiredAt: at(19) })).toEqual([]);
       expect(await found({ expiredAt: at(20) })).toEqual(['two']);
     });

@@ -44,6 +44,7 @@ export const noSettings: Pick<SettingsPlatform, 'configuration' | 'allowedAddres
     loginRateLimiter: { count() {} },
     clients: { issue: refuse, find: () => null },
     registrationRateLimiter: { count() {} },
+    tokenRateLimiter: { count() {} },
     grants: { issue: refuse, take: refuse },
     teamChoices: { issue: refuse, take: refuse },
     publicUrl: null,

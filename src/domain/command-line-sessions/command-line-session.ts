@@ -55,9 +55,12 @@ export interface CommandLineSessionFilter {
   readonly userId: string | null;
   readonly familyHash: string | null;
   readonly codeHash: string | null;
+  /** Sessions with this current key, or with this key before it. */
   readonly keyHash: string | null;
   /** Sessions that have expired at this time. */
   readonly expiredAt: Date | null;
+  /** Sessions that have not expired at this time. */
+  readonly validAt: Date | null;
 }
 
 export const ALL_SESSIONS: CommandLineSessionFilter = {
@@ -66,6 +69,7 @@ export const ALL_SESSIONS: CommandLineSessionFilter = {
   codeHash: null,
   keyHash: null,
   expiredAt: null,
+  validAt: null,
 };
 
 export type CommandLineSessionStore = RowStore<CommandLineSession, CommandLineSessionFilter>;

@@ -20,7 +20,7 @@ export const CommandLineSessionEntity = defineEntity({
     secretHash: p.text(),
     previousSecretHash: p.text().nullable(),
     keyHash: p.text().index(),
-    previousKeyHash: p.text().nullable(),
+    previousKeyHash: p.text().nullable().index(),
     renewedAt: p.datetime(),
     expiresAt: p.datetime().index(),
     ...stampColumns(),

@@ -4,6 +4,7 @@ import { tenancyClient } from '../../support/tenancy-client.ts';
 
 const PASSWORD = 'a-long-password-of-a-test';
 const server = tenancyClient({ env: { UI_PASSWORD: PASSWORD, LITELLM_CLI_JWT_EXPIRATION_HOURS: '2' } });
+const limitedServer = tenancyClient();
 const client = authorizationClient(() => server.app().url);
 const ADMIN = { username: 'admin', password: PASSWORD };
 
@@ -231,6 +232,17 @@ describe('commandLineAuthorization.token', () => {
   });
 });
 
+describe('commandLineAuthorization.token, many requests', () => {
+  it('429: more than three hundred a minute from one network', async () => {
+    const limited = authorizationClient(() => limitedServer.app().url);
+    const form = { grant_type: 'refresh_token', client_id: 'c', refresh_token: 'rt-unknown' };
+    for (let count = 0; count < 300; count += 1) expect(await limited.post('/token', form)).toEqual(UNKNOWN_TOKEN);
+    expect(await limited.post('/token', form)).toEqual(
+      failed(429, 'temporarily_unavailable', 'Too many token requests from your address. Try again later.'),
+    );
+  });
+});
+
 describe('commandLineAuthorization.revoke', () => {
   const revoke = (token: string, clientId: string) => client.post('/revoke', { token, client_id: clientId });
   const REVOKED = { status: 200, body: {} };
@@ -240,13 +252,17 @@ describe('commandLineAuthorization.revoke', () => {
     'The client is unknown, or its registration has expired. Register it again.',
   );
 
-  it('200: ends a session by its refresh token, an earlier one, or its key', async () => {
+  it('200: ends a session by its refresh token, its key, or the key before', async () => {
     const first = await client.logIn(ADMIN);
     const second = await refresh(first.clientId, text(first, 'refresh_token'));
     expect(await revoke(text(second, 'refresh_token'), first.clientId)).toEqual(REVOKED);
     expect(await statusOfKey(text(first, 'access_token'))).toBe(401);
     expect(await statusOfKey(text(second, 'access_token'))).toBe(401);
     expect(await refresh(first.clientId, text(second, 'refresh_token'))).toEqual(UNKNOWN_TOKEN);
+    const third = await client.logIn(ADMIN, first.clientId);
+    const fourth = await refresh(first.clientId, text(third, 'refresh_token'));
+    expect(await revoke(text(third, 'access_token'), first.clientId)).toEqual(REVOKED);
+    expect(await statusOfKey(text(fourth, 'access_token'))).toBe(401);
     const other = await client.logIn(ADMIN, first.clientId);
     expect(await revoke(text(other, 'access_token'), first.clientId)).toEqual(REVOKED);
     expect(await statusOfKey(text(other, 'access_token'))).toBe(401);

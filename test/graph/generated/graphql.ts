@@ -86,7 +86,7 @@ export type AuditAction =
   | 'CREATED'
   /** The row was deleted. */
   | 'DELETED'
-  /** The secret of a key was replaced. */
+  /** The secret of a key, or the tokens of a login, were replaced. */
   | 'ROTATED'
   /** The row was unblocked. */
   | 'UNBLOCKED'

@@ -36,6 +36,9 @@ export class Migration20261130174905_command_line_sessions extends Migration {
       'alter table "command_line_session" add constraint "command_line_session_family_hash_unique" unique ("family_hash")',
     );
     this.addSql('create index "command_line_session_key_hash_index" on "command_line_session" ("key_hash")');
+    this.addSql(
+      'create index "command_line_session_previous_key_hash_index" on "command_line_session" ("previous_key_hash")',
+    );
     this.addSql('create index "command_line_session_expires_at_index" on "command_line_session" ("expires_at")');
     this.addSql(
       'create index "command_line_session_created_at_id_index" on "command_line_session" ("created_at", "id")',

@@ -33,6 +33,9 @@ export class Migration20261130174905_command_line_sessions extends Migration {
       'create unique index "command_line_session_family_hash_unique" on "command_line_session" ("family_hash")',
     );
     this.addSql('create index "command_line_session_key_hash_index" on "command_line_session" ("key_hash")');
+    this.addSql(
+      'create index "command_line_session_previous_key_hash_index" on "command_line_session" ("previous_key_hash")',
+    );
     this.addSql('create index "command_line_session_expires_at_index" on "command_line_session" ("expires_at")');
     this.addSql(
       'create index "command_line_session_created_at_id_index" on "command_line_session" ("created_at", "id")',
