@@ -45,19 +45,26 @@ const UNKNOWN_CODE = 'The code is unknown, was used or has expired.';
 const UNKNOWN_TOKEN = 'The refresh token is unknown, was revoked or has expired.';
 const ENDED = 'The sign-in is no longer valid. Sign in again.';
 
-/** Ends sessions with their keys. Returns those that existed. */
+const keysOf = (sessions: readonly CommandLineSession[]): readonly string[] =>
+  sessions.flatMap(({ keyHash, previousKeyHash }) => [keyHash, ...(previousKeyHash === null ? [] : [previousKeyHash])]);
+
+/**
+ * Ends sessions with their keys. Returns those that existed. The keys are deleted first: a session without its key
+ * cannot be renewed, so that a failure in between leaves nothing that can be used.
+ */
 export async function endSessions(
   scope: SignInScope,
   sessions: readonly CommandLineSession[],
 ): Promise<readonly CommandLineSession[]> {
   if (sessions.length === 0) return [];
+  const ender = scope.caller === null ? asSystem(scope) : scope;
+  const known = keysOf(sessions);
+  await removeKeys(ender, known);
   const removed = await scope.platform.stores.commandLineSessions.remove(sessions.map(({ id }) => id));
+  // A concurrent renewal may have replaced the keys.
   await removeKeys(
-    scope.caller === null ? asSystem(scope) : scope,
-    removed.flatMap(({ keyHash, previousKeyHash }) => [
-      keyHash,
-      ...(previousKeyHash === null ? [] : [previousKeyHash]),
-    ]),
+    ender,
+    keysOf(removed).filter((hash) => !known.includes(hash)),
   );
   return removed;
 }
@@ -138,7 +145,7 @@ export async function exchangeGrant(scope: SignInScope, exchange: CodeExchange):
   const key = await openKey(scope, await signedInOf(scope, grant), grant);
   const refreshToken = newRefreshToken(keyGenerator);
   const now = clock.now();
-  await addSession(scope, {
+  const session: CommandLineSession = {
     id: ids.uuid(),
     userId,
     role,
@@ -156,7 +163,13 @@ export async function exchangeGrant(scope: SignInScope, exchange: CodeExchange):
     renewedAt: now,
     expiresAt: expiryOf(now, now),
     ...newStamps({ now, by: userId }),
-  });
+  };
+  try {
+    await addSession(scope, session);
+  } catch (error) {
+    await removeKey(scope, key.hash);
+    throw error;
+  }
   return { token: key.token, refreshToken, seconds: key.seconds, userId, teamId };
 }
 

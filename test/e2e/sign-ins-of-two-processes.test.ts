@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ALL_SESSIONS, type CommandLineSession } from '../../src/domain/command-line-sessions/command-line-session.ts';
 import { authorizationClient, codeIn } from '../support/authorization-client.ts';
 import type { TestApp } from '../support/start-app.ts';
 import { POLLING } from '../support/polling.ts';
@@ -74,5 +75,27 @@ describe.skipIf(LACKS_POSTGRESQL)('logins with PKCE of two processes', () => {
     expect((await renew(there, first.body['refresh_token'])).body['error']).toBe('invalid_grant');
     for (const app of [two.here, two.there]) await expect.poll(() => statusIn(app), POLLING).toBe(401);
     expect((await renew(here, third.body['refresh_token'])).status).toBe(400);
+  });
+
+  it('end at their expiry, and expired ones are not listed and removed by the next login', async () => {
+    const client = authorizationClient(() => two.here.url);
+    const login = await client.logIn({ username: 'admin', password: ADMIN });
+    const { commandLineSessions } = await two.scratch.open();
+    const [session] = await commandLineSessions.all(ALL_SESSIONS);
+    const expire = () => commandLineSessions.change(session?.id ?? '', (row) => ({ ...row, expiresAt: new Date() }));
+    await expire();
+    const query = '{ commandLineSessions { totalCount nodes { id } } }';
+    const answer = await two.here.call('POST', '/graphql', { query });
+    expect(await answer.json()).toEqual({ data: { commandLineSessions: { totalCount: 0, nodes: [] } } });
+    const refused = await client.post('/token', {
+      grant_type: 'refresh_token',
+      client_id: login.clientId,
+      refresh_token: String(login.body['refresh_token']),
+    });
+    expect(refused.body['error_description']).toBe('The refresh token is unknown, was revoked or has expired.');
+    expect(await commandLineSessions.all(ALL_SESSIONS)).toEqual([]);
+    await commandLineSessions.add({ ...(session as CommandLineSession), expiresAt: new Date(0) });
+    await client.logIn({ username: 'admin', password: ADMIN });
+    expect(await commandLineSessions.find(session?.id ?? '')).toBeNull();
   });
 });

@@ -220,6 +220,17 @@ describe('commandLineAuthorization.token', () => {
     expect(await client.post('/token', form)).toEqual(ENDED);
   });
 
+  it('200: the session of a demoted administrator has no rights of administrators, also after a renewal', async () => {
+    const password = await server.user({ user_id: 'boss', user_role: 'proxy_admin' });
+    const first = await client.logIn({ username: 'boss', password });
+    expect((await server.get('/user/list', text(first, 'access_token'))).status).toBe(200);
+    await server.post('/user/update', { user_id: 'boss', user_role: 'internal_user' });
+    expect((await server.get('/user/list', text(first, 'access_token'))).status).toBe(403);
+    const second = await refresh(first.clientId, text(first, 'refresh_token'));
+    expect(second.status).toBe(200);
+    expect((await server.get('/user/list', text(second, 'access_token'))).status).toBe(403);
+  });
+
   it('200: a session of a key has the limits of the key', async () => {
     await server.user({ user_id: 'dora' });
     const password = await server.key({ user_id: 'dora', models: ['only-this'], duration: '1h' });
