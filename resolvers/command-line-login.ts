@@ -1,10 +1,8 @@
-import { Forbidden } from '../src/domain/errors.ts';
 import { nullIfBlank } from '../src/domain/optional-text.ts';
-import type { Team } from '../src/domain/teams/team.ts';
 import type { StartedLogin } from '../src/domain/users/command-line-logins.ts';
-import type { SignedIn, StoredSignIn } from '../src/domain/users/session.ts';
 import type { SignIn } from '../src/domain/users/sign-in.ts';
 import { anyone } from './operation/access.ts';
+import { chosenTeam, type NamedTeam, teamsOf, withKey } from './operation/login-teams.ts';
 import { operation } from './operation/operation.ts';
 import type { SignInPlatform } from './operation/sign-in-platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -38,8 +36,6 @@ export const completeLogin = operation({
     await logins.complete(loginId, userCode, { userId, role, openedBy, secretHash: key?.secretHash ?? null });
   },
 });
-
-type NamedTeam = Pick<Team, 'id' | 'alias'>;
 
 /** State of a login. With `choose`, the person must select one of the teams. The session (`token`) is returned once. */
 export type LoginState =
@@ -79,7 +75,7 @@ export const collectLogin = operation({
     const { userId } = signed;
     const teams = await teamsOf(scope, signed);
     if (teamId === null && teams.length > 1) return { status: 'choose', userId, teams };
-    const team = chosenOf(teams, teamId);
+    const team = chosenTeam(teams, teamId);
     // A concurrent poll may have collected the session.
     if (!(await logins.take(loginId))) return { status: 'pending' };
     const { token } = await openSession(scope, signed, {
@@ -91,37 +87,3 @@ export const collectLogin = operation({
     return { status: 'ready', token, userId, teamId: team?.id ?? null, teams };
   },
 });
-
-/**
- * The sign-in with the current row of the key that was used as its password, if there was one. Throws Forbidden when
- * the key was deleted or rotated since.
- */
-async function withKey(
-  { platform: { stores } }: Scope<SignInPlatform>,
-  { secretHash, ...signed }: StoredSignIn,
-): Promise<SignedIn> {
-  const key = secretHash === null ? null : await stores.keys.find(secretHash);
-  if (secretHash !== null && key === null)
-    throw new Forbidden('The key of the sign-in was deleted or has a new secret. Start the login again.');
-  return { ...signed, key };
-}
-
-/** The team that a poll selects; null for a user without teams. Throws Forbidden for a team that is not in the list. */
-function chosenOf(teams: readonly NamedTeam[], teamId: string | null): NamedTeam | null {
-  if (teamId === null || teamId === 'skip') return teams[0] ?? null;
-  const team = teams.find(({ id }) => id === teamId);
-  if (team === undefined) throw new Forbidden(`Team '${teamId}' is not in your team memberships.`);
-  return team;
-}
-
-/** Teams of which the person is a member. After a sign-in with a key of a team, only that team. */
-async function teamsOf(
-  { platform: { stores } }: Scope<SignInPlatform>,
-  { userId, key }: SignedIn,
-): Promise<readonly NamedTeam[]> {
-  const ofKey = nullIfBlank(key?.teamId);
-  const members = await stores.teamMembers.all({ userIds: [userId], teamIds: ofKey === null ? null : [ofKey] });
-  const teams = await stores.teams.findMany(members.map(({ teamId }) => teamId));
-  const byId = new Map(teams.map((team) => [team.id, team]));
-  return members.flatMap(({ teamId }) => byId.get(teamId) ?? []).map(({ id, alias }) => ({ id, alias }));
-}

@@ -16,7 +16,7 @@ const AuditActionType = builder.enumType('AuditAction', {
     DELETED: { value: 'deleted', description: 'The row was deleted.' },
     BLOCKED: { value: 'blocked', description: 'The row was blocked.' },
     UNBLOCKED: { value: 'unblocked', description: 'The row was unblocked.' },
-    ROTATED: { value: 'rotated', description: 'The secret of a key was replaced.' },
+    ROTATED: { value: 'rotated', description: 'The secret of a key, or the tokens of a login, were replaced.' },
   } as const,
 });
 
@@ -48,6 +48,7 @@ const AuditNounType = builder.enumType('AuditNoun', {
     VECTOR_STORE: { value: 'vector_store', description: 'Registered vector stores, without their parameters.' },
     SEARCH_TOOL: { value: 'search_tool', description: 'Search tools, without their parameters.' },
     MCP_SERVER: { value: 'mcp_server', description: 'MCP servers, without their settings.' },
+    COMMAND_LINE_SESSION: { value: 'command_line_session', description: 'Logins of command lines with PKCE.' },
     MCP_TOOLSET: { value: 'mcp_toolset', description: 'Toolsets of MCP servers.' },
     PASS_THROUGH_ENDPOINT: { value: 'pass_through_endpoint', description: 'Paths whose calls are forwarded.' },
   } as const,

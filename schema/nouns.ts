@@ -33,6 +33,7 @@ import './decision-answers.ts';
 import './decision-outcomes.ts';
 import './checkout.ts';
 import './coding-agents.ts';
+import './command-line-sessions.ts';
 import './credentials.ts';
 import './deployments.ts';
 import './health-checks.ts';

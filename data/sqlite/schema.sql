@@ -1087,6 +1087,36 @@ CREATE TABLE "prompt" (
       );
 CREATE INDEX "prompt_created_at_id_index" on "prompt" ("created_at", "id");
 CREATE INDEX "spend_row_routed_index" on "spend_row" ("started_at") where "routing" is not null;
+CREATE TABLE "command_line_session" (
+        "id" text not null primary key,
+        "user_id" text not null,
+        "role" text not null,
+        "team_id" text null,
+        "needs_membership" integer not null,
+        "client_name" text not null,
+        "client_hash" text not null,
+        "opened_by" text not null,
+        "code_hash" text not null,
+        "family_hash" text not null,
+        "secret_hash" text not null,
+        "previous_secret_hash" text null,
+        "key_hash" text not null,
+        "previous_key_hash" text null,
+        "renewed_at" datetime not null,
+        "expires_at" datetime not null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE UNIQUE INDEX "command_line_session_code_hash_unique" on "command_line_session" ("code_hash");
+CREATE UNIQUE INDEX "command_line_session_family_hash_unique" on "command_line_session" ("family_hash");
+CREATE INDEX "command_line_session_key_hash_index" on "command_line_session" ("key_hash");
+CREATE INDEX "command_line_session_previous_key_hash_index" on "command_line_session" ("previous_key_hash");
+CREATE INDEX "command_line_session_expires_at_index" on "command_line_session" ("expires_at");
+CREATE INDEX "command_line_session_created_at_id_index" on "command_line_session" ("created_at", "id");
+CREATE INDEX "command_line_session_user_id_created_at_index" on "command_line_session" ("user_id", "created_at");
 insert into "schema_migration" ("name") values
 ('Migration20261121000000_foundation'),
 ('Migration20261121010000_catalog_releases'),
@@ -1156,4 +1186,5 @@ insert into "schema_migration" ("name") values
 ('Migration20261130141406_spend_row_cache'),
 ('Migration20261130141500_object_permissions'),
 ('Migration20261130141500_prompts'),
-('Migration20261130142536_spend_row_routing');
+('Migration20261130142536_spend_row_routing'),
+('Migration20261130174905_command_line_sessions');

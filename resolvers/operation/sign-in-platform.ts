@@ -1,3 +1,5 @@
+import type { LoginGrant, PendingGrant } from '../../src/domain/command-line-sessions/authorization.ts';
+import type { LoginClients } from '../../src/domain/command-line-sessions/login-client.ts';
 import type { CommandLineLogins } from '../../src/domain/users/command-line-logins.ts';
 import type { OneTimeCodes } from '../../src/domain/users/one-time-codes.ts';
 import type { RateLimiter } from '../../src/domain/rate-limiter.ts';
@@ -5,9 +7,11 @@ import type { Session, SessionOpeners, StoredSignIn } from '../../src/domain/use
 import type { SignInThrottle } from '../../src/domain/users/sign-in.ts';
 import type { KeyRing } from '../../src/gateway/keys/key-ring.ts';
 import type { UserPlatform } from './platform.ts';
+import type { Stores } from './stores.ts';
 
 /** Sign-in with name and password, in browsers and for command lines. */
 export interface SignInPlatform extends UserPlatform {
+  readonly stores: UserPlatform['stores'] & Pick<Stores, 'commandLineSessions'>;
   readonly keyRing: Pick<KeyRing, 'evict' | 'identify' | 'refresh'>;
   readonly signIns: {
     /** Name of the administrator. */
@@ -22,6 +26,18 @@ export interface SignInPlatform extends UserPlatform {
     readonly loginRateLimiter: RateLimiter;
     /** Lifetime of the session of a command-line login, in seconds. */
     readonly commandLineSeconds: number;
+    /** Clients of logins with PKCE. */
+    readonly clients: LoginClients;
+    /** Limits how often one network may register clients. */
+    readonly registrationRateLimiter: RateLimiter;
+    /** Limits how often one network may ask for tokens. */
+    readonly tokenRateLimiter: RateLimiter;
+    /** Authorization codes of logins with PKCE. */
+    readonly grants: OneTimeCodes<LoginGrant>;
+    /** Sign-ins of persons who have not selected a team yet. */
+    readonly teamChoices: OneTimeCodes<PendingGrant>;
+    /** Configured address of the server; null: clients use the address of their request. */
+    readonly publicUrl: string | null;
     /** Codes that another server exchanges for sessions; null where no other server uses this one. */
     readonly codes: OneTimeCodes<Session> | null;
     /** Runs work whose changes have the author `system: sign-in` in the audit log. */

@@ -100,6 +100,7 @@ export async function openSession(
   const { userId, role, openedBy } = signed;
   const { teamId, needsMembership = false } = options;
   const bounds = boundsOf(signed.key);
+  const seconds = secondsOf(signed, options.seconds, scope.platform.clock.now());
   const asSystem = { ...scope, caller: new SystemCaller('sign-in') };
   const { clearKey } = await scope.platform.signIns.authored(() =>
     issueKey(asSystem, {
@@ -110,9 +111,9 @@ export async function openSession(
       alias: null,
       role,
       userId,
-      duration: `${secondsOf(signed, options.seconds, scope.platform.clock.now())}s`,
+      duration: `${seconds}s`,
       metadata: { ...bounds.metadata, session: true },
     }),
   );
-  return { token: clearKey, userId, role, csrfToken: scope.platform.ids.uuid() };
+  return { token: clearKey, userId, role, seconds, csrfToken: scope.platform.ids.uuid() };
 }

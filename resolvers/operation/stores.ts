@@ -10,6 +10,7 @@ import type { CredentialStore } from '../../src/domain/credentials/credential.ts
 import type { HealthCheckStore } from '../../src/domain/deployments/health-check.ts';
 import type { DeploymentStore } from '../../src/domain/deployments/stored-deployment.ts';
 import type { FallbackStore } from '../../src/domain/fallbacks/fallback.ts';
+import type { CommandLineSessionStore } from '../../src/domain/command-line-sessions/command-line-session.ts';
 import type { CodingAgentStore } from '../../src/domain/coding-agents/coding-agent.ts';
 import type { OutcomeStore } from '../../src/domain/decisions/outcome.ts';
 import type { DecisionStore } from '../../src/domain/decisions/stored-decision.ts';
@@ -44,6 +45,7 @@ export interface Stores extends TenancyStores, LensRowStores {
   readonly healthChecks: HealthCheckStore;
   readonly fallbacks: FallbackStore;
   readonly codingAgents: CodingAgentStore;
+  readonly commandLineSessions: CommandLineSessionStore;
   readonly decisions: DecisionStore;
   readonly decisionOutcomes: OutcomeStore;
   readonly jobs: JobStore;

@@ -27,6 +27,7 @@ import { healthCheckRoutes } from '../../rest-shims/health-checks.ts';
 import { healthRoutes } from '../../rest-shims/health.ts';
 import { ideRoutes } from '../../rest-shims/ide.ts';
 import { inferenceRoutes } from '../../rest-shims/inference.ts';
+import { commandLineAuthorizationRoutes } from '../../rest-shims/command-line-authorization.ts';
 import { credentialRoutes } from '../../rest-shims/credentials.ts';
 import { deploymentRoutes } from '../../rest-shims/deployments.ts';
 import { messagesRoutes } from '../../rest-shims/messages.ts';
@@ -137,6 +138,7 @@ export function restRoutes(): readonly RouteRow[] {
     ...vectorStoreCallRoutes,
     ...videoRoutes,
     ...memoryRoutes,
+    ...commandLineAuthorizationRoutes,
     ...searchRoutes,
     ...searchToolRoutes,
     ...ragRoutes,

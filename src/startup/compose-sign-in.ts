@@ -1,4 +1,5 @@
 import type { SignInPlatform } from '../../resolvers/operation/sign-in-platform.ts';
+import type { LoginGrant, PendingGrant } from '../domain/command-line-sessions/authorization.ts';
 import { createRateLimiter } from '../domain/rate-limiter.ts';
 import { createCommandLineLogins } from '../domain/users/command-line-logins.ts';
 import type { PendingSignInStore } from '../domain/users/pending-sign-ins.ts';
@@ -11,6 +12,7 @@ import {
 } from '../domain/users/failed-sign-ins.ts';
 import { createSignInThrottle, retentionSecondsOf } from '../domain/users/sign-in.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { createSealedClients } from '../runtime/credentials/sealed-clients.ts';
 import { createSealedSignIns } from '../runtime/credentials/sealed-sign-ins.ts';
 import { keyGenerator, randomIds } from '../runtime/identifiers.ts';
 import { createSourceLimits } from '../runtime/network/source-limits.ts';
@@ -26,6 +28,13 @@ const LOGIN_RATE_LIMIT = { most: 30, windowMs: 60_000, what: 'logins' };
 /** Current secrets that open sessions of administrators. */
 export const sessionOpeners = ({ masterKey, signIn: { username, password } }: Settings): SessionOpeners =>
   createSessionOpeners({ adminKey: masterKey.reveal(), username, password: password?.reveal() ?? null }, keyGenerator);
+
+/** Maximum number of clients of logins with PKCE that one network may register in a minute. */
+const REGISTRATION_RATE_LIMIT = { most: 30, windowMs: 60_000, what: 'registrations' };
+/** Maximum number of token requests of one network in a minute. Each may create a key. */
+const TOKEN_RATE_LIMIT = { most: 300, windowMs: 60_000, what: 'token requests' };
+/** Time in which a person with several teams selects one, in seconds. */
+const TEAM_CHOICE_SECONDS = 600;
 
 const storedFailures = (store: PendingSignInStore, keptSeconds: number): SignInFailureCounts =>
   createStoredFailures({ store, generator: keyGenerator, clock: systemClock, keptSeconds });
@@ -61,7 +70,24 @@ export function composeSignIns(
       settings.signIn.controlPlaneUrl === null
         ? null
         : createOneTimeCodes({ generator: keyGenerator, clock: systemClock, store }),
+    ...pkceLogins({ settings }, store),
     commandLineSeconds: settings.signIn.commandLineHours * 3_600,
     authored: (work) => authorship.by(systemAuthor('sign-in'), work),
   };
 }
+
+/** Parts of logins with PKCE. */
+const pkceLogins = ({ settings }: Pick<StartContext, 'settings'>, store: PendingSignInStore) => ({
+  clients: createSealedClients(settings.saltSecrets, systemClock),
+  registrationRateLimiter: createRateLimiter({ ...REGISTRATION_RATE_LIMIT, clock: systemClock }),
+  tokenRateLimiter: createRateLimiter({ ...TOKEN_RATE_LIMIT, clock: systemClock }),
+  grants: createOneTimeCodes<LoginGrant>({ generator: keyGenerator, clock: systemClock, store, prefix: 'grant' }),
+  teamChoices: createOneTimeCodes<PendingGrant>({
+    generator: keyGenerator,
+    clock: systemClock,
+    store,
+    prefix: 'choice',
+    seconds: TEAM_CHOICE_SECONDS,
+  }),
+  publicUrl: settings.billing.publicUrl,
+});

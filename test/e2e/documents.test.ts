@@ -165,6 +165,8 @@ describe('commands of the documents', () => {
       },
       { data: { createGuardrail: { __typename: 'Guardrail', modes: ['PRE_CALL'], defaultOn: false } } },
       { data: { updateSetting: { __typename: 'Setting', source: 'DATABASE', effectiveValue: 1 } } },
+      { data: { commandLineSessions: { nodes: [] } } },
+      { data: { revokeCommandLineSession: { message: 'Command line session not found' } } },
     ]);
   });
 

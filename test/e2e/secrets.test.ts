@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
+import { authorizationClient } from '../support/authorization-client.ts';
 import { CONFIGURED, secretConfig, STORED } from '../support/secret-config.ts';
 import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
 
@@ -93,6 +94,22 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** Signs a command line in, and renews its tokens with a valid and with a used refresh token. */
+async function logInWithPkce(): Promise<void> {
+  const client = authorizationClient(() => server.url);
+  const { status, body, clientId } = await client.logIn({ username: 'admin', password: CONFIGURED.uiPassword });
+  expect(status).toBe(200);
+  const renew = (token: unknown) =>
+    client.post('/token', { grant_type: 'refresh_token', client_id: clientId, refresh_token: String(token) });
+  const renewed = await renew(body['refresh_token']);
+  expect([renewed.status, (await renew(body['refresh_token'])).status]).toEqual([200, 400]);
+  generatedSecrets.set('key of a login', String(body['access_token']));
+  generatedSecrets.set('refresh token', String(body['refresh_token']));
+  generatedSecrets.set('renewed key of a login', String(renewed.body['access_token']));
+  generatedSecrets.set('renewed refresh token', String(renewed.body['refresh_token']));
+  generatedSecrets.set('PKCE verifier', client.verifier);
+}
+
 /** Stores, creates and uses secrets, in valid and in invalid requests. */
 async function useAll(): Promise<readonly Answer[]> {
   await expectStored(post('/team/new', { team_id: 'team' }));
@@ -106,6 +123,7 @@ async function useAll(): Promise<readonly Answer[]> {
   );
   await recordSecret('rotated key', 'key', post(`/key/${teamKey}/regenerate`, {}));
   await recordSecret('session', 'token', post('/v2/login', { username: 'admin', password: CONFIGURED.uiPassword }, ''));
+  await logInWithPkce();
   await recordSecret('tracing key', 'key', post('/lens/tracing/keys', { name: 'tracing' }));
   const hash = createHash('sha256').update(key).digest('hex');
   await recordSecret(

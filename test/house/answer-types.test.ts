@@ -22,6 +22,8 @@ const NOT_COMPARED = [
   'checkout.cancelled',
   'checkout.replace',
   'checkout.success',
+  'commandLineAuthorization.form',
+  'commandLineAuthorization.page',
   'completions.create',
   'content.generate',
   'customers.block',

@@ -56,6 +56,7 @@ for (const engine of ENGINES)
         'catalog_span',
         'checkout',
         'coding_agent',
+        'command_line_session',
         'credential',
         'customer',
         'decision',

@@ -58,6 +58,7 @@ export const OTHER_STORES = {
   auditLog: UNUSED_ROWS,
   autoRouters: unused,
   codingAgents: UNUSED_ROWS,
+  commandLineSessions: UNUSED_ROWS,
   decisions: UNUSED_ROWS,
   decisionOutcomes: { ...UNUSED_ROWS, latest: async () => [] },
   catalogReleases: { all: async () => [], put: async () => {}, remove: async () => {} },

@@ -16,8 +16,9 @@ export interface FailureForm {
    * - `mcp`: `{"detail":{"error":…,"message":…}}` with a code for failures of MCP servers, and for refusals of
    *   servers and tools
    * - `decision`: the OpenAI envelope, with type `authentication_error` if the upstream refuses the credential
+   * - `oauth`: `{"error":…,"error_description":…}` (RFC 6749), except for invalid parameters
    */
-  readonly body: 'detail' | 'text' | 'auth' | 'model' | 'named' | 'rule' | 'problem' | 'mcp' | 'decision';
+  readonly body: 'detail' | 'text' | 'auth' | 'model' | 'named' | 'rule' | 'problem' | 'mcp' | 'decision' | 'oauth';
   /** Value of `param` in the form `named`. */
   readonly param?: string;
   /** `bad_request`: NotFound is answered as a malformed request, with 400. */

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { HttpAnswer } from './route.ts';
 
-/** Headers of a page that allow its one style sheet and no scripts, caches, referrers or external content. */
-export const pageHeaders = (style: string): Readonly<Record<string, string>> => ({
+/**
+ * Headers of a page that allow its one style sheet and no scripts, caches, referrers or external content. Forms may be
+ * sent to this server, and redirected to `formTarget`, a source of the security policy.
+ */
+export const pageHeaders = (style: string, formTarget?: string): Readonly<Record<string, string>> => ({
   'cache-control': 'no-store',
   'content-security-policy': [
     "default-src 'none'",
     `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-    "form-action 'self'",
+    formTarget === undefined ? "form-action 'self'" : `form-action 'self' ${formTarget}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; '),

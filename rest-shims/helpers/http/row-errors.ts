@@ -14,6 +14,7 @@ import { FileOwnedStore } from '../../../src/domain/vector-stores/vector-store.t
 import { SignInRefused, SignInThrottled } from '../../../src/domain/users/sign-in.ts';
 import { OwnedByFile } from '../../../src/domain/settings/ownership.ts';
 import { decisionError } from './dialect-errors.ts';
+import { hasOauthForm, oauthBody, OAUTH_HEADERS } from './oauth-errors.ts';
 import { mcpToolBody, mcpToolHeaders } from './mcp-tool-errors.ts';
 import { mcpToolStatus, type RenderedError, renderError, statusOf } from '../../errors.ts';
 import { isInvalidJson } from './management-errors.ts';
@@ -39,6 +40,7 @@ function formStatus(form: FailureForm, error: DomainError): number {
 export function renderFormedError(form: FailureForm, error: DomainError, headers: IncomingHttpHeaders): RenderedError {
   if (form.body === 'decision') return renderDecisionError(error, headers);
   if (form.body === 'mcp') return renderMcpError(error, headers);
+  if (form.body === 'oauth') return renderOauthError(form, error, headers);
   const status = formStatus(form, error);
   const value = formBody(form, error, String(status));
   if (value === null) return renderError('management', error, headers);
@@ -71,6 +73,21 @@ function renderMcpError(error: DomainError, headers: IncomingHttpHeaders): Rende
     contentType: 'application/json',
     body: Buffer.from(JSON.stringify(body)),
   };
+}
+
+/** A failure in the form of RFC 6749, or a page for browsers. */
+function renderOauthError(form: FailureForm, error: DomainError, headers: IncomingHttpHeaders): RenderedError {
+  const rendered = renderError('management', error, headers);
+  if (!hasOauthForm(error)) return rendered;
+  if (form.page !== undefined && (headers.accept ?? '').includes('text/html'))
+    return {
+      ...rendered,
+      headers: { ...rendered.headers, ...SIGN_IN_HEADERS },
+      contentType: 'text/html; charset=utf-8',
+      body: Buffer.from(failedLoginPage(error.message)),
+    };
+  const body = Buffer.from(JSON.stringify(oauthBody(error)));
+  return { ...rendered, headers: { ...rendered.headers, ...OAUTH_HEADERS }, body };
 }
 
 const isSignIn = (error: DomainError): boolean => error instanceof SignInRefused || error instanceof SignInThrottled;
@@ -111,7 +128,8 @@ function formBody(form: FailureForm, error: DomainError, code: string): object |
   const fixed = fixedBody(error, code);
   if (fixed !== null) return fixed;
   if (form.body === 'problem') return error instanceof InvalidInput ? problemBody(error, Number(code)) : null;
-  if (form.body === 'decision' || form.body === 'mcp' || hasSurfaceForm(form, error)) return null;
+  if (form.body === 'decision' || form.body === 'mcp' || form.body === 'oauth' || hasSurfaceForm(form, error))
+    return null;
   switch (form.body) {
     case 'detail':
       return { detail: { error: message } };

@@ -11,6 +11,10 @@ function cookieIn(text: string, name: string): string | null {
   return cookie === undefined ? null : cookie.slice(cookie.indexOf('=') + 1).trim();
 }
 
+/** The value of a cookie of a request; null without one. */
+export const cookieOf = ({ cookie }: IncomingHttpHeaders, name: string): string | null =>
+  cookie === undefined ? null : cookieIn(cookie, name);
+
 /** The key of a browser session; null without one, or if the CSRF header does not match the CSRF cookie. */
 export function sessionKey({ cookie, [CSRF_HEADER]: csrfHeader }: IncomingHttpHeaders): string | null {
   if (cookie === undefined) return null;

@@ -6,6 +6,7 @@ import { SEARCH_DESCRIPTIONS } from './search-descriptions.ts';
 import { VIDEO_DESCRIPTIONS } from './video-descriptions.ts';
 import { VECTOR_STORE_DESCRIPTIONS } from './vector-store-descriptions.ts';
 import { POLICY_DESCRIPTIONS } from './policy-descriptions.ts';
+import { SIGN_IN_DESCRIPTIONS } from './sign-in-descriptions.ts';
 import { SPEND_DESCRIPTIONS } from './spend-descriptions.ts';
 import { GROUP_DESCRIPTIONS } from './setting-group-descriptions.ts';
 
@@ -13,6 +14,7 @@ import { GROUP_DESCRIPTIONS } from './setting-group-descriptions.ts';
 export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   ...GROUP_DESCRIPTIONS,
   ...SPEND_DESCRIPTIONS,
+  ...SIGN_IN_DESCRIPTIONS,
   ...OWNER_DESCRIPTIONS,
   ...MEMORY_DESCRIPTIONS,
   ...SEARCH_DESCRIPTIONS,

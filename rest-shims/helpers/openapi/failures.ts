@@ -1,4 +1,5 @@
 import type { Surface } from '../../errors.ts';
+import type { FailureForm } from '../http/failure-form.ts';
 import type { RouteFacts } from '../http/route.ts';
 import type { JsonSchema } from '../http/schema.ts';
 import { schemaFrom } from '../http/type-notation.ts';
@@ -14,6 +15,7 @@ const NOTATIONS = {
   OtlpError: '{ code?: integer, message: string }',
   RpcError: "{ jsonrpc: '2.0', id: string | integer | null, error: { code: integer, message: string } }",
   SessionError: '{ error: string, details: string }',
+  OauthError: '{ error: string, error_description: string }',
 } as const;
 
 type FailureName = keyof typeof NOTATIONS;
@@ -28,6 +30,7 @@ const DESCRIPTIONS: Readonly<Record<FailureName, string>> = {
   OtlpError: 'A failure of an OTLP export, in the media type of the export.',
   RpcError: 'A failure as a JSON-RPC object.',
   SessionError: 'A session that the caller may not use, or one too many.',
+  OauthError: 'A failure of an OAuth endpoint (RFC 6749).',
 };
 
 export const FAILURE_SCHEMAS: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
@@ -51,9 +54,15 @@ const BY_SURFACE: Readonly<Record<Surface, readonly FailureName[]>> = {
   mcp: ['Detail', 'RpcError', 'SessionError', 'Error'],
 };
 
+/** Further failures of a row with a form. */
+function ofForm(body: FailureForm['body'] | undefined): readonly FailureName[] {
+  if (body === 'problem') return ['Problem'];
+  return body === 'oauth' ? ['OauthError'] : [];
+}
+
 /** Schema of the failures of a row: a reference to one component, or several. */
 export function failureSchema({ surface, failureForm }: Pick<RouteFacts, 'surface' | 'failureForm'>): JsonSchema {
-  const names = [...BY_SURFACE[surface], ...(failureForm?.body === 'problem' ? (['Problem'] as const) : [])];
+  const names = [...BY_SURFACE[surface], ...ofForm(failureForm?.body)];
   const refs = names.map((name) => ({ $ref: `#/components/schemas/${name}` }));
   const [only] = refs;
   return refs.length === 1 && only !== undefined ? only : { anyOf: refs };

@@ -1,7 +1,7 @@
 import { escapeHtml, pageHeaders, htmlAnswer, htmlDocument } from '../http/html.ts';
 import type { HttpAnswer } from '../http/route.ts';
 
-const STYLE = `
+export const SIGN_IN_STYLE = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 22rem; margin: 6rem auto; padding: 0 1rem; color: #1c2430; }
 label { display: block; margin: 1rem 0 .2rem; }
 input { font: inherit; width: 100%; box-sizing: border-box; padding: .4rem .6rem; }
@@ -10,11 +10,13 @@ button { font: inherit; margin-top: 1.2rem; padding: .4rem .8rem; }
 `;
 
 /** Headers of every sign-in page: no script, no cache, no external content. */
-export const SIGN_IN_HEADERS = pageHeaders(STYLE);
+export const SIGN_IN_HEADERS = pageHeaders(SIGN_IN_STYLE);
 
-const documentOf = (title: string, content: string): string => htmlDocument({ title, style: STYLE, content });
+/** An HTML document of the sign-in. `title` and `content` are HTML. */
+export const documentOf = (title: string, content: string): string =>
+  htmlDocument({ title, style: SIGN_IN_STYLE, content });
 
-const NAME_AND_PASSWORD = `<label for="username">User name, id or email</label>
+export const NAME_AND_PASSWORD = `<label for="username">User name, id or email</label>
 <input id="username" name="username" autocomplete="username" required>
 <label for="password">Password or key</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>

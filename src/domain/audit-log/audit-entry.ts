@@ -33,6 +33,7 @@ export const AUDIT_NOUNS = [
   'search_tool',
   'mcp_server',
   'mcp_toolset',
+  'command_line_session',
 ] as const;
 export type AuditNoun = (typeof AUDIT_NOUNS)[number];
 
@@ -129,7 +130,18 @@ export interface Authorship {
  * Members that are not recorded: secrets, members that are derived from others, and members that are not stored with
  * the row.
  */
-const OMITTED_MEMBERS = new Set(['secretHash', 'previousSecret', 'sealed', 'emailKey', 'owners']);
+const OMITTED_MEMBERS = new Set([
+  'secretHash',
+  'previousSecret',
+  'sealed',
+  'emailKey',
+  'owners',
+  'previousSecretHash',
+  'familyHash',
+  'codeHash',
+  'clientHash',
+  'openedBy',
+]);
 
 /** A value as JSON: amounts in USD, times as ISO text. */
 function jsonOf(value: unknown): unknown {

@@ -20,18 +20,21 @@ export function createOneTimeCodes<Value>(options: {
   readonly generator: Pick<KeyGenerator, 'hash' | 'token'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly store: PendingSignInStore;
+  /** Begins the ids of the codes, so that a code of another kind is unknown. `code` when absent. */
+  readonly prefix?: string;
+  /** Lifetime of a code in seconds; `CODE_SECONDS` when absent. */
+  readonly seconds?: number;
 }): OneTimeCodes<Value> {
-  const { generator, clock, store } = options;
+  const { generator, clock, store, prefix = 'code', seconds = CODE_SECONDS } = options;
   const nowMs = (): number => clock.now().getTime();
-  const idOf = (code: string): string => `code-${generator.hash(code)}`;
+  const idOf = (code: string): string => `${prefix}-${generator.hash(code)}`;
   return {
     async issue(value) {
       const code = generator.token();
       const now = nowMs();
       const pending = { id: idOf(code), kind: 'code', content: JSON.stringify(value) } as const;
-      if (await store.add({ ...pending, untilMs: now + CODE_SECONDS * 1000 }, { nowMs: now, most: MAX_CODES }))
-        return code;
-      throw new LimitExceeded('Too many sign-ins are open. Try again later.', 'requests', CODE_SECONDS);
+      if (await store.add({ ...pending, untilMs: now + seconds * 1000 }, { nowMs: now, most: MAX_CODES })) return code;
+      throw new LimitExceeded('Too many sign-ins are open. Try again later.', 'requests', seconds);
     },
     async take(code) {
       const content = await store.take(idOf(code), nowMs());

@@ -33,6 +33,8 @@ export interface Session {
   readonly token: string;
   readonly userId: string;
   readonly role: Role;
+  /** Lifetime of the token, in seconds. */
+  readonly seconds: number;
   /** Text that pages send in a header, in addition to the session cookie. */
   readonly csrfToken: string;
 }

@@ -31,6 +31,7 @@ import { createDeploymentStore } from '../deployments/store.ts';
 import { createFallbackStore } from '../fallbacks/store.ts';
 import { createDecisionStore, createOutcomeStore } from '../decisions/store.ts';
 import { createCodingAgentStore } from '../coding-agents/store.ts';
+import { createCommandLineSessionStore } from '../command-line-sessions/store.ts';
 import { createDatabaseLedger } from '../admission/ledger.ts';
 import { createPendingSignInStore } from '../sign-in/store.ts';
 import { createFreeTierStore } from '../free-tier/store.ts';
@@ -261,6 +262,7 @@ export async function openStores(options: StoresOptions) {
     healthChecks: createHealthCheckStore(database),
     fallbacks: createFallbackStore(database),
     codingAgents: createCodingAgentStore(database),
+    commandLineSessions: createCommandLineSessionStore(database),
     decisions: createDecisionStore(database),
     decisionOutcomes: createOutcomeStore(database),
     /** Counters that the processes of the database share; null for SQLite, which one process uses at a time. */

@@ -31,6 +31,7 @@ import { AccessGroupEntity } from '../access-groups/entities.ts';
 import { BudgetEntity } from '../budgets/entities.ts';
 import { CredentialEntity } from '../credentials/entities.ts';
 import { CodingAgentEntity } from '../coding-agents/entities.ts';
+import { CommandLineSessionEntity } from '../command-line-sessions/entities.ts';
 import { DecisionEntity, DecisionOutcomeEntity } from '../decisions/entities.ts';
 import { CustomerEntity } from '../customers/entities.ts';
 import { DeploymentEntity, HealthCheckEntity } from '../deployments/entities.ts';
@@ -133,6 +134,7 @@ export const ENTITIES = [
   GuardrailRunEntity,
   VectorStoreEntity,
   SearchToolEntity,
+  CommandLineSessionEntity,
   MemoryEntity,
   PolicyEntity,
   PolicyAttachmentEntity,

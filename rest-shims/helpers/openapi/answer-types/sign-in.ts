@@ -2,6 +2,27 @@ import type { AnswerTypes } from './notation.ts';
 
 /** Answers of route rows about the sign-in. */
 export const SIGN_IN_ANSWERS: AnswerTypes = {
+  'commandLineAuthorization.endpoints': `
+    { contract_version: integer, issuer: string, authorization_endpoint: string, token_endpoint: string,
+    registration_endpoint: string, revocation_endpoint: string, resource: string, response_types_supported: string[],
+    grant_types_supported: string[], code_challenge_methods_supported: string[],
+    token_endpoint_auth_methods_supported: string[], revocation_endpoint_auth_methods_supported: string[] }
+  `,
+  'commandLineAuthorization.register': `
+    { client_id: string, client_id_issued_at: integer, client_name: string, redirect_uris: string[],
+    grant_types: string[], response_types: string[], token_endpoint_auth_method: string }
+  `,
+  'commandLineAuthorization.page': {
+    'text/html': 'string',
+  },
+  'commandLineAuthorization.form': {
+    'text/html': 'string',
+  },
+  'commandLineAuthorization.token': `
+    { access_token: string, token_type: string, expires_in: integer, refresh_token: string, user_id: string,
+    team_id: string | null }
+  `,
+  'commandLineAuthorization.revoke': '{}',
   'signIn.code': '{ code: string, expires_in: integer }',
   'signIn.exchange': '{ token: string, redirect_url: string }',
   'signIn.end': '{ message: string }',
