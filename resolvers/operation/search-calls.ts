@@ -5,6 +5,7 @@ import { addressBelow } from '../../src/domain/pass-through/address.ts';
 import { targetFault } from '../../src/domain/pass-through/endpoint.ts';
 import type { Forwarded } from '../../src/domain/pass-through/forwarded.ts';
 import { requestHeaders } from '../../src/domain/pass-through/headers.ts';
+import { withoutSecretTexts } from '../../src/domain/secret-texts.ts';
 import { priceKeyOf, searchCost } from '../../src/domain/search-tools/search-price.ts';
 import { providerOf, type SearchTool } from '../../src/domain/search-tools/search-tool.ts';
 import {
@@ -153,8 +154,7 @@ function resultsIn(
   if (status >= FIRST_ERROR) {
     const message = messageIn(value) ?? `${vendor.title} answered with the status ${status}.`;
     // Some providers repeat the key.
-    const secret = key?.reveal() ?? '';
-    throw failed(secret === '' ? message : message.replaceAll(secret, '<secret>'), status);
+    throw failed(withoutSecretTexts(message, [key?.reveal() ?? '']), status);
   }
   const results = vendor.read(value);
   if (results === null) throw failed(`The answer of ${vendor.title} is no list of results.`, null);

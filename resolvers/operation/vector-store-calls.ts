@@ -11,6 +11,7 @@ import { type Forwarded, MAX_ANSWER_BYTES } from '../../src/domain/pass-through/
 import { requestHeaders } from '../../src/domain/pass-through/headers.ts';
 import { FORWARDED_PROVIDERS } from '../../src/domain/pass-through/providers.ts';
 import { Secret } from '../../src/domain/secret.ts';
+import { withoutSecretTexts } from '../../src/domain/secret-texts.ts';
 import { SystemCaller } from '../../src/domain/system-caller.ts';
 import { STORE_CALL_TYPES, STORE_PROVIDERS, storeBase } from '../../src/domain/vector-stores/store-action.ts';
 import type { VectorStore } from '../../src/domain/vector-stores/vector-store.ts';
@@ -153,7 +154,8 @@ export async function failureBytes(call: GatewayCall, target: StoreTarget): Prom
   const secret = target.key?.reveal() ?? '';
   if (secret === '') return bytes;
   const text = new TextDecoder().decode(bytes);
-  return text.includes(secret) ? new TextEncoder().encode(text.replaceAll(secret, '<secret>')) : bytes;
+  const safe = withoutSecretTexts(text, [secret]);
+  return safe === text ? bytes : new TextEncoder().encode(safe);
 }
 
 function parsed(bytes: Uint8Array): unknown {
