@@ -136,8 +136,8 @@ export const createVideo = operation({
   access: objectWriter,
   async run(scope: VideoScope, { fields, bodyFor, model, provider, ...facts }: VideoDraft): Promise<ShownCall> {
     const prompt = promptOf(fields);
-    const requested = { kind: 'video', model: model ?? DEFAULT_MODEL, provider } as const;
-    const place = scope.platform.gateway.placeFor(callerOf(scope), requested);
+    const requested = { kind: 'video', model: model ?? DEFAULT_MODEL, provider, labels: facts.labels } as const;
+    const place = await scope.platform.gateway.placeFor(callerOf(scope), requested);
     const named = bodyFor(place.deployment.upstreamModel);
     const body = await withUpstreamFile(scope, place, { body: named, fields });
     return await startVideo(scope, { action: CREATE_VIDEO, place, tail: '', body, fields, prompt }, facts);
@@ -152,8 +152,8 @@ export const remixVideo = operation({
     const prompt = promptOf(fields);
     const source = await getObject(scope, 'video', id);
     const place = placeOf(scope, source);
-    // Checks the right to the model. The source is at its own deployment.
-    scope.platform.gateway.placeFor(callerOf(scope), { kind: 'video', model: place.model, provider: null });
+    // Checks the right to the model. The source is at its own deployment, whose region the call checks.
+    await scope.platform.gateway.placeFor(callerOf(scope), { kind: 'video', model: place.model, provider: null });
     const { seconds, size } = source.shown ?? {};
     const request = {
       action: REMIX_VIDEO,

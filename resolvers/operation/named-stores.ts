@@ -23,14 +23,16 @@ const namesStores = (tool: unknown): boolean =>
  * A check of the rights to the vector stores that the lines of a batch name. It throws Forbidden. Null where every
  * store may be named.
  */
-export async function batchStoreCheck(scope: Scope<StoreNamingPlatform>): Promise<((line: JsonObject) => void) | null> {
+export async function batchStoreCheck(
+  scope: Scope<StoreNamingPlatform>,
+  labels: CallLabels | undefined,
+): Promise<((named: readonly string[]) => void) | null> {
   const caller = callerOf(scope);
   const { vectorStores } = scope.platform;
-  const terms = await permissionTerms(scope, undefined);
+  const terms = await permissionTerms(scope, labels);
   if (vectorStores.list().length === 0 && !hasStoreLists(caller, terms)) return null;
-  return (line) => {
-    for (const id of new Set(storesInBody(line)))
-      assertMayNameStore(caller, id, { store: vectorStores.find(id), terms });
+  return (named) => {
+    for (const id of new Set(named)) assertMayNameStore(caller, id, { store: vectorStores.find(id), terms });
   };
 }
 

@@ -11,7 +11,7 @@ import { CHAT_COMPLETIONS } from '../../domain/inference/endpoint.ts';
 import { assertMayCall, mayCall } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import type { PassThrough } from '../../domain/upstream-objects/pass-through.ts';
-import { OBJECT_PATHS } from '../../domain/upstream-objects/object-action.ts';
+import { isReservable, OBJECT_PATHS } from '../../domain/upstream-objects/object-action.ts';
 import type { BatchReserver } from '../admission/batch-limits.ts';
 import type { EstimatedCall } from '../admission/budgets.ts';
 import { createBatchRecorder, type KeyOfOwner } from './batch-recorder.ts';
@@ -20,7 +20,10 @@ import { withKeyTags } from '../../domain/calls/call-tags.ts';
 import type { ObjectGateway, RequestedRoute } from '../gateway.ts';
 import { checkPrompt, promptGuardOf } from '../guardrails/guarded-prompt.ts';
 import type { Guards } from '../guardrails/guarding.ts';
-import { permittedFor, routerOfTeam } from '../routing/permitted-router.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { LabelBudgets } from '../admission/label-budgets.ts';
+import { createObjectRoutes } from '../routing/object-routes.ts';
+import { isInRegion, noDeploymentInRegion, permittedFor, routerOfTeam } from '../routing/permitted-router.ts';
 import { providerFor, type TeamRouter, unknownModel } from '../routing/route.ts';
 
 /** Gateway parts that calls about stored objects use. */
@@ -36,6 +39,8 @@ interface PassingTools {
   readonly reserveBatch: BatchReserver;
   readonly keyOf?: KeyOfOwner;
   readonly guards: Guards | null;
+  readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 /** Creates an index of the current deployments by id. It is rebuilt when the list is replaced. */
@@ -56,6 +61,7 @@ function createDeploymentIndex(source: Pick<DeploymentSource, 'current'>): () =>
 export function createPassing(options: PassingTools): ObjectGateway {
   const { deployments, providers, routeOf, tools, catalog, adjusted, reserveBatch, keyOf, guards } = options;
   const byId = createDeploymentIndex(deployments);
+  const objectRoutes = createObjectRoutes(options);
   const storesObjects = (deployment: Deployment): boolean => providerFor(deployment, providers).pass !== undefined;
 
   /** Price of a quantity; null where it is not known. */
@@ -67,25 +73,34 @@ export function createPassing(options: PassingTools): ObjectGateway {
     action.billed === 'created' && failure === null ? priceOf(deployment, measured?.()) : ZERO_USD;
 
   return {
-    placeFor({ key }, requested) {
+    async placeFor(caller, requested) {
+      const { key } = caller;
       const { kind, model, provider } = requested;
+      const customer = await objectRoutes.regionOf(key, requested.labels);
       if (model !== null) {
         assertMayCall(key, model);
-        const route = permittedFor(routeOf, key)(model);
-        if (route === null) throw unknownModel(OBJECT_PATHS[kind], model);
-        if (route.provider.pass === undefined) throw noStorage(requested);
-        return { deployment: route.deployment, model };
+        const found = objectRoutes.routeOf(caller, model, customer);
+        if (found.model !== model) assertMayCall(key, found.model);
+        if (found.route === null) throw unknownModel(OBJECT_PATHS[kind], found.model);
+        if (found.route.provider.pass === undefined) throw noStorage({ ...requested, model: found.model });
+        return { deployment: found.route.deployment, model: found.model };
       }
-      const deployment = deployments
+      const usable = deployments
         .current()
-        .find(
+        .filter(
           (one) =>
             (provider === null || one.provider === provider) &&
             isCommonOrOfTeam(key, one) &&
             mayCall(key, one.modelGroup) &&
             storesObjects(one),
         );
-      if (deployment === undefined) throw noStorage(requested);
+      const [first] = usable;
+      if (first === undefined) throw noStorage(requested);
+      const inside = customer === null ? usable : usable.filter((one) => isInRegion(one, customer.region));
+      const [nearest] = inside;
+      if (customer !== null && nearest === undefined) throw noDeploymentInRegion(first.modelGroup, customer.region);
+      const deployment = inside.find((one) => objectRoutes.isUnreserved(key, one)) ?? nearest ?? first;
+      objectRoutes.assertUnreserved(key, deployment);
       return { deployment, model: deployment.modelGroup };
     },
     deployment: (id) => byId().get(id) ?? null,
@@ -103,8 +118,12 @@ export function createPassing(options: PassingTools): ObjectGateway {
       assertMayCall(key, model);
       const routes = permittedFor(routeOf, key).all(model);
       if (routes.length === 0) throw unknownModel(OBJECT_PATHS.file, model);
-      const route = routes.find((one) => isSameUpstream(one.deployment, deployment));
-      if (route !== undefined) return route.deployment.upstreamModel;
+      const atUpstream = routes.filter((one) => isSameUpstream(one.deployment, deployment));
+      const route = atUpstream.find((one) => objectRoutes.isUnreserved(key, one.deployment)) ?? atUpstream[0];
+      if (route !== undefined) {
+        objectRoutes.assertUnreserved(key, route.deployment);
+        return route.deployment.upstreamModel;
+      }
       const message = `${OBJECT_PATHS.file}: The model ${model} is not at the upstream of this file. Name the model of its lines when you upload the file.`;
       throw new NotFound('model', model, message);
     },
@@ -135,6 +154,12 @@ export function createPassing(options: PassingTools): ObjectGateway {
       const guard = promptGuardOf(guards, caller, { ...request, ...(guardrails === undefined ? {} : { guardrails }) });
       if (guard !== null) call.setGuard(guard);
       try {
+        if (isReservable(action)) objectRoutes.assertUnreserved(caller.key, deployment);
+        if (action.createsObject) {
+          const customer = await objectRoutes.regionOf(caller.key, labels);
+          if (customer !== null && !isInRegion(deployment, customer.region))
+            throw noDeploymentInRegion(model, customer.region);
+        }
         if (action.billed === 'created') {
           const cost = priceOf(deployment, request.expected) ?? ZERO_USD;
           await call.reserve({ deployment, request: sentRequest(request), cost });
