@@ -65,6 +65,7 @@ export const NO_MCP_SERVERS: McpServers = {
   list: () => [],
   add: refuse,
   change: refuse,
+  changeEach: refuse,
   remove: refuse,
   configure: refuse,
   resolve: refuse,

@@ -1,4 +1,4 @@
-import type { RateAdmission } from '../../domain/admission/rate-limits.ts';
+import { combinedAdmission, type RateAdmission } from '../../domain/admission/rate-limits.ts';
 import type { CallRecord } from '../../domain/calls/call-record.ts';
 import type { Exchange, Outcome } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
@@ -162,12 +162,12 @@ class Call implements OpenCall, CallOfAnswer {
     const counted = limitFraction === undefined ? limited : { ...limited, limitFraction };
     const admitting = this.#tools.limits.admit(this.#options.caller, counted, this.#target.request.labels);
     if (!(admitting instanceof Promise)) {
-      this.#rateAdmission = admitting;
+      this.#rateAdmission = combinedAdmission(this.#rateAdmission, admitting);
       return;
     }
     return admitting.then((admitted) => {
       if (this.#account.isClosed) admitted?.settle(null);
-      else this.#rateAdmission = admitted;
+      else this.#rateAdmission = combinedAdmission(this.#rateAdmission, admitted);
     });
   }
 
