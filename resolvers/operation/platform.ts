@@ -13,6 +13,7 @@ import type { ActiveGuardrails } from '../../src/domain/guardrails/guardrail.ts'
 import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { ProviderAccounts } from '../../src/domain/pass-through/providers.ts';
+import type { AnswerCache } from '../../src/domain/response-cache/response-cache.ts';
 import type { ResponseQueue } from '../../src/domain/responses/stored-response.ts';
 import type { ResponseIds } from '../../src/domain/responses/response-ids.ts';
 import type { AllowedAddresses } from '../../src/domain/settings/allowed-addresses.ts';
@@ -228,6 +229,7 @@ export interface ResponsePlatform extends PromptedPlatform, StoreNamingPlatform 
     /** Stores the responses that no upstream stores. */
     readonly queue: ResponseQueue;
   };
+  readonly responseCache: AnswerCache;
   readonly clock: Clock;
   readonly ids: Ids;
 }

@@ -104,6 +104,7 @@ export interface Platform
   readonly credentials: StoredDeploymentPlatform['credentials'];
   readonly catalog: CatalogPlatform['catalog'];
   readonly mcpServers: McpServerPlatform['mcpServers'];
+  readonly responseCache: ResponseCachePlatform['responseCache'];
   readonly gateway: Gateway &
     ForwardGateway &
     McpCalls &
