@@ -1,20 +1,21 @@
 import { Conflict, InvalidInput } from '../src/domain/errors.ts';
 import {
+  addWithinLimit,
   ALL_MEMORY,
-  MAX_ENTRIES,
   type Memory,
-  memoryExists,
   type MemoryDraft,
   type MemoryFilter,
   type MemoryPatch,
   type MemorySort,
   type NamedOwner,
+  type MemoryReads,
   newMemory,
+  newMemoryReads,
   ownerOfDraft,
   ownersOf,
   patchedMemory,
   unknownMemory,
-  withBoundedPages,
+  withBoundedReads,
 } from '../src/domain/memory/memory.ts';
 import { isAnyAdmin } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
@@ -29,6 +30,15 @@ type MemoryScope = Scope<MemoryPlatform>;
 /** An entry by its name. Administrators may name its owner. */
 export interface NamedMemory extends NamedOwner {
   readonly name: string;
+}
+
+/** Reads of each request. All fields of a graph operation have the same loaders. */
+const readsOf = new WeakMap<Scope['loaders'], MemoryReads>();
+
+function boundedReads({ platform, loaders }: MemoryScope): ReturnType<typeof withBoundedReads> {
+  const reads = readsOf.get(loaders) ?? newMemoryReads();
+  readsOf.set(loaders, reads);
+  return withBoundedReads(platform.stores.memory, reads);
 }
 
 const namesOwner = ({ userId, teamId }: NamedOwner): boolean => userId !== undefined || teamId !== undefined;
@@ -66,11 +76,7 @@ export const createMemory = operation({
 async function addMemory(scope: MemoryScope, draft: MemoryDraft): Promise<Memory> {
   const { stores, ids } = scope.platform;
   const entry = newMemory(callerOf(scope), draft, { ...authored(scope), id: ids.uuid() });
-  const filter = { ...ALL_MEMORY, owners: [entry.owner] };
-  if ((await stores.memory.count({ ...filter, name: entry.name })) > 0) throw memoryExists(entry.name);
-  if ((await stores.memory.count(filter)) >= MAX_ENTRIES)
-    throw new InvalidInput(`A user or team has at most ${MAX_ENTRIES} memories. Delete some.`);
-  await stores.memory.add(entry);
+  await addWithinLimit(stores.memory, entry);
   return entry;
 }
 
@@ -92,7 +98,7 @@ export const getMemories = operation({
   async run(scope: MemoryScope, { ids }: { readonly ids: readonly string[] }): Promise<readonly Memory[]> {
     const caller = callerOf(scope);
     const owners = ownersOf(caller);
-    const found = await scope.platform.stores.memory.findMany(ids);
+    const found = await boundedReads(scope).findMany(ids);
     return found.filter(({ owner }) => isAnyAdmin(caller) || owners.includes(owner));
   },
 });
@@ -143,7 +149,7 @@ export const listMemory = operation({
     const caller = callerOf(scope);
     const owners = isAnyAdmin(caller) ? null : ownersOf(caller);
     if (owners?.length === 0) return { nodes: [], totalCount: 0, hasMore: false };
-    return await pageOf(withBoundedPages(scope.platform.stores.memory), { ...filter, owners }, page);
+    return await pageOf(boundedReads(scope), { ...filter, owners }, page);
   },
 });
 

@@ -31,3 +31,15 @@ it('memory.list 400: a page of values that would fill the memory; a page of the 
     Array.from({ length: 60 }, (_, index) => `n${ENTRIES - 61 - index}`),
   );
 }, 60_000);
+
+it('memories in the graph: the limit counts all fields of an operation together', async () => {
+  const page = '(first: 100) { edges { node { name } } }';
+  const ask = async (query: string): Promise<{ readonly errors?: readonly { readonly message: string }[] }> =>
+    (await (await app.call('POST', '/graphql', { query })).json()) as object;
+  const one = await ask(`{ a: memories${page} }`);
+  expect(one.errors).toBeUndefined();
+  const several = await ask(`{ a: memories${page} b: memories${page} }`);
+  expect(several.errors?.map(({ message }) => message)).toEqual([
+    `A page has at most ${MOST} characters. Read fewer memories at once.`,
+  ]);
+}, 60_000);
