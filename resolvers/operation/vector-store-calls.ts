@@ -96,6 +96,8 @@ export function sendToStore(scope: StoreScope, target: StoreTarget, call: StoreC
   const { action, method, path, search = '', json, form, ...facts } = call;
   if (!path.every((segment) => segment.isWellFormed()))
     throw new InvalidInput('An id in the path has an unpaired surrogate.');
+  // Providers may decode the slash, and then serve another path.
+  if (path.some((segment) => segment.includes('/'))) throw new InvalidInput('An id in the path has a slash.');
   const url = addressBelow(target.base, path.map(encodeURIComponent).join('/'));
   url.search = search;
   const contentType = form?.contentType ?? (json === undefined ? null : 'application/json');
