@@ -37,6 +37,7 @@ import type {
 } from '../../src/gateway/gateway.ts';
 import type { KeyRing } from '../../src/gateway/keys/key-ring.ts';
 import type { CredentialRing } from '../../src/gateway/keys/credential-ring.ts';
+import type { GuardrailNamingPlatform } from './guardrail-naming-platform.ts';
 import type { PromptedPlatform } from './prompt-platform.ts';
 import type { StoreNamingPlatform } from './object-rights-platform.ts';
 import type { KeyStores, Stores } from './stores.ts';
@@ -47,13 +48,11 @@ import type { KeyStores, Stores } from './stores.ts';
  */
 
 /** Virtual keys. */
-export interface KeyPlatform {
+export interface KeyPlatform extends GuardrailNamingPlatform {
   readonly stores: KeyStores;
   readonly keyRing: Pick<KeyRing, 'evict' | 'refresh'>;
   readonly callerWatch: Pick<CallerWatch, 'runChecks'>;
   readonly keyGenerator: KeyGenerator;
-  /** Guardrails that keys, teams and projects may name. */
-  readonly guardrails: Pick<Guardrails, 'list'>;
   /** Rules of the configuration for creating and changing keys. */
   readonly keyRules: KeyRules;
   /** Settings that restrict the creation of keys, and defaults of new users and teams. */

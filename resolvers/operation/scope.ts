@@ -98,6 +98,7 @@ export interface Platform
   readonly fallbacks: FallbackPlatform['fallbacks'];
   readonly guardrails: GuardrailPlatform['guardrails'];
   readonly activeGuardrails: GuardrailPlatform['activeGuardrails'];
+  readonly policies: PolicyPlatform['policies'];
   readonly prompts: PromptPlatform['prompts'];
   readonly passThrough: PassThroughPlatform['passThrough'];
   readonly accounts: PassThroughPlatform['accounts'];
