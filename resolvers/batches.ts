@@ -150,9 +150,9 @@ function assertBatchFile({ purpose }: UpstreamObject): void {
 }
 
 /**
- * Checks the rights of the caller to the models and vector stores of a file's lines. The upload has checked those of the
- * key that uploaded the file, as they were then. A file whose lines were not counted can only be used by the key that
- * uploaded it. Throws Forbidden, and what the gateway's `upstreamModelAt` throws.
+ * Checks the rights of the caller to the models and vector stores of a file's lines. The upload has checked those of
+ * the key that uploaded the file, as they were then. A file whose lines were not counted can only be used by the key
+ * that uploaded it. Throws Forbidden, and what the gateway's `upstreamModelAt` throws.
  */
 async function assertLinesAllowed(
   scope: Scope<ObjectPlatform>,

@@ -8,9 +8,7 @@ import {
   type MemoryPatch,
   type MemorySort,
   type NamedOwner,
-  type MemoryReads,
   newMemory,
-  newMemoryReads,
   ownerOfDraft,
   ownersOf,
   patchedMemory,
@@ -32,14 +30,9 @@ export interface NamedMemory extends NamedOwner {
   readonly name: string;
 }
 
-/** Reads of each request. All fields of a graph operation have the same loaders. */
-const readsOf = new WeakMap<Scope['loaders'], MemoryReads>();
-
-function boundedReads({ platform, loaders }: MemoryScope): ReturnType<typeof withBoundedReads> {
-  const reads = readsOf.get(loaders) ?? newMemoryReads();
-  readsOf.set(loaders, reads);
-  return withBoundedReads(platform.stores.memory, reads);
-}
+/** The store, with a limit for all reads of a request. All fields of a graph operation have the same loaders. */
+const boundedReads = ({ platform, loaders }: MemoryScope): ReturnType<typeof withBoundedReads> =>
+  withBoundedReads(platform.stores.memory, loaders.memoryReads);
 
 const namesOwner = ({ userId, teamId }: NamedOwner): boolean => userId !== undefined || teamId !== undefined;
 

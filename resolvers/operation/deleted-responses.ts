@@ -22,8 +22,8 @@ export function markDeleted(scope: ResponseScope, id: string): void {
 }
 
 /**
- * Whether callers can refer to a response by its id: it is stored here, or no request of this gateway has deleted it at
- * its upstream. Throws Unavailable.
+ * Whether callers can refer to a response by its id. It is stored here, or no request of this gateway has deleted it
+ * at its upstream. Throws Unavailable.
  */
 export async function isAvailable(scope: ResponseScope, id: string): Promise<boolean> {
   if (isOwnResponseId(id)) return (await findStored(scope, id)) !== null;

@@ -15,8 +15,8 @@ import type { Scope } from './scope.ts';
 type GuardrailScope = Scope<GuardrailNamingPlatform>;
 
 /**
- * Checks the guardrails of a new or changed key. Throws InvalidInput for unknown guardrails and policies, and Forbidden when a
- * caller who is not a proxy administrator opts out of guardrails or sets rights about them.
+ * Checks the guardrails and policies of a new or changed key. Throws InvalidInput for unknown ones. Throws Forbidden
+ * when a caller who is not a proxy administrator opts out of guardrails or sets rights about them.
  */
 export function assertGuardrailsOfKey({ platform }: GuardrailScope, caller: Caller, patch: MetadataPatch): void {
   assertGuardrails(platform.guardrails.list(), patch);

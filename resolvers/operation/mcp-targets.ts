@@ -45,8 +45,8 @@ export const senderOf = (
 
 /**
  * The tool of a call, or how it is chosen. Throws InvalidInput for a name that is too long, and NotFound for an unknown
- * server. Both throw Forbidden for a server or tool that the caller may not use, and for parameters that the server does
- * not permit.
+ * server. Both throw Forbidden for a server or tool that the caller may not use, and for parameters that the server
+ * does not permit.
  */
 export async function chosenTool(
   scope: Scope<McpToolPlatform>,

@@ -73,8 +73,8 @@ function secretPart(secret: string, asBytes: boolean): Part {
 }
 
 /**
- * Finds secrets, also as JSON escapes them: `\"`, `\/`, `\\`, `\u002f`, and the same inside of quoted JSON. Null without
- * secrets. With `asBytes`, the text has one character for each byte.
+ * Finds secrets, also as JSON escapes them: `\"`, `\/`, `\\`, `\u002f`, and the same inside of quoted JSON. Null
+ * without secrets. With `asBytes`, the text has one character for each byte.
  */
 export function secretMatcher(
   secrets: readonly string[],

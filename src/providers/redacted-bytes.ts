@@ -7,9 +7,9 @@ export const credentialTexts = ({ credentials }: Pick<Forwarded, 'credentials'>)
   headerSecrets(Object.values(credentials).map((secret) => secret.reveal()));
 
 /**
- * A stream without credentials, also without those in the escaped forms of JSON. A credential may be split over chunks.
- * So the end of each chunk is held back until the next one, at most the length of the longest escaped form. Nothing else
- * is buffered.
+ * A stream without credentials, also without those in the escaped forms of JSON. A credential may be split over
+ * chunks. So the end of each chunk is held back until the next one, at most the length of the longest escaped form.
+ * Nothing else is buffered.
  */
 export function redactedBytes(body: ByteStream, secrets: readonly string[]): ByteStream {
   const matcher = secretMatcher(secrets, { asBytes: true });

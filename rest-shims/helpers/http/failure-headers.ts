@@ -14,8 +14,8 @@ import type { RouteFacts } from './route.ts';
 const MODEL_CALL_SURFACES = new Set<Surface>(['proxy', 'anthropic', 'gemini', 'a2a']);
 
 /**
- * Headers of a failure on a surface of model or agent calls; empty for other surfaces, and for rows that require no key. The
- * call id is present even if no call was started, but not for an unauthenticated caller.
+ * Headers of a failure on a surface of model or agent calls. Empty for other surfaces, and for rows that require no
+ * key. The call id is present even if no call was started, but not for an unauthenticated caller.
  */
 export function failureHeaders(
   { surface, credential }: Pick<RouteFacts, 'surface' | 'credential'>,

@@ -50,19 +50,6 @@ export interface RateAdmission {
   settle(tokens: number | null): void;
 }
 
-/** One admission for two sets of limits of a call. Null stands for no limits. */
-export function combinedAdmission(first: RateAdmission | null, second: RateAdmission | null): RateAdmission | null {
-  if (first === null || second === null) return first ?? second;
-  return {
-    kind: 'admitted',
-    standings: [...first.standings, ...second.standings],
-    settle(tokens) {
-      first.settle(tokens);
-      second.settle(tokens);
-    },
-  };
-}
-
 /**
  * Limits per minute and of parallel calls.
  *

@@ -176,9 +176,17 @@ export interface MemoryReads {
   /** Characters of the entries that were read so far. */
   characters: number;
   last: Promise<unknown>;
+  /** Starts again, for the next event of a subscription. */
+  clearAll(): void;
 }
 
-export const newMemoryReads = (): MemoryReads => ({ characters: 0, last: Promise.resolve() });
+export const newMemoryReads = (): MemoryReads => ({
+  characters: 0,
+  last: Promise.resolve(),
+  clearAll() {
+    this.characters = 0;
+  },
+});
 
 const lengthOf = ({ value, metadata }: Memory): number =>
   value.length + (metadata === null ? 0 : JSON.stringify(metadata).length);

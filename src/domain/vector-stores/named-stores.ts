@@ -59,7 +59,7 @@ function readings(path: string): readonly (readonly string[])[] {
 export const segmentsOf = (path: string): readonly string[] =>
   readings(path).flatMap((segments) => segments.flatMap((segment) => [segment, withoutParameters(segment)]));
 
-/** Ids of vector stores in a path: the segments after `vector_stores`, in all readings of the path, the last one first. */
+/** Ids of vector stores in a path: the segments after `vector_stores`, in all readings, the last reading first. */
 export const storesInPath = (path: string): readonly string[] =>
   readings(path)
     .toReversed()

@@ -1,4 +1,4 @@
-import { combinedAdmission, type RateAdmission } from '../../domain/admission/rate-limits.ts';
+import type { RateAdmission } from '../../domain/admission/rate-limits.ts';
 import type { CallRecord } from '../../domain/calls/call-record.ts';
 import type { Exchange, Outcome } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
@@ -8,13 +8,13 @@ import { keySpendOf } from '../../domain/keys/virtual-key.ts';
 import { addUsd, type Usd, ZERO_USD } from '../../domain/money.ts';
 import { chargedKeyOf } from '../admission/budget-charges.ts';
 import type { Budgets, EstimatedCall } from '../admission/budgets.ts';
+import { combinedAdmission } from '../admission/combined-admission.ts';
 import type { CostReservation } from '../admission/cost-reservation.ts';
 import { type AccountTools, CallAccount, type CallTarget } from '../accounting/call-account.ts';
 import type { BatchReservation } from '../admission/batch-limits.ts';
 import type { GatewayCall, Tries } from '../gateway.ts';
 import type { RecordedRequest, RecordedGuardrails } from '../accounting/record.ts';
 import type { CallLimits, LimitedCall } from '../admission/rate-limits.ts';
-
 import { AnsweredCall, type CallOfAnswer } from './answered-call.ts';
 import type { CallOptions } from './call-options.ts';
 import { NO_OUTCOME, usedTokens } from './outcomes.ts';

@@ -44,7 +44,6 @@ const COMPRESSED: readonly (readonly [string, Buffer])[] = [
   ['deflate', deflateSync(ERROR)],
   ['deflate', deflateRawSync(ERROR)],
   ['br', brotliCompressSync(ERROR)],
-  ['zstd', zstdCompressSync(ERROR)],
   ['gzip, br', brotliCompressSync(gzipSync(ERROR))],
 ];
 const askTarget = async () => {
@@ -73,7 +72,7 @@ describe('a compressed error of an upstream', () => {
   });
 
   it.each([
-    ['an unknown encoding', 'compress', Buffer.from(ERROR)],
+    ['an unknown encoding', 'zstd', zstdCompressSync(ERROR)],
     ['invalid data', 'gzip', Buffer.from(ERROR)],
     ['truncated data', 'gzip', gzipSync(ERROR).subarray(0, 30)],
     ['more than 1 MiB of text', 'gzip', gzipSync(`${ERROR}${' '.repeat(2 ** 20)}`)],
