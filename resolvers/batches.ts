@@ -168,7 +168,9 @@ async function assertLinesAllowed(
 ): Promise<void> {
   const caller = callerOf(scope);
   if (calls !== undefined) {
-    for (const model of Object.keys(calls)) scope.platform.gateway.upstreamModelAt(caller, deployment, model);
+    // Without a virtual key every model may be called, also one that only a team can name.
+    const models = caller.key === null ? [] : Object.keys(calls);
+    for (const model of models) scope.platform.gateway.upstreamModelAt(caller, deployment, model);
     const stores = Object.values(calls).flatMap(({ stores: named = [] }) => named);
     if (stores.length > 0) (await batchStoreCheck(scope, labels))?.(stores);
     return;

@@ -18,7 +18,7 @@ let upstream: FaultServer;
 
 beforeAll(async () => {
   upstream = await startFaultServer();
-  const config = configOver(upstream, { proxy_batch_polling_interval: 0 });
+  const config = configOver(upstream, { proxy_batch_polling_interval: 0, store_model_in_db: true });
   app = await startApp({ config });
 });
 beforeEach(() => serveFiles(upstream));
@@ -65,6 +65,19 @@ describe('batches.create: the lines of a file that another key of the owner uplo
     expect((await start(id, key)).status).toBe(200);
     expect((await app.call('POST', '/team/update', { ...team, models: ['assistant'] })).status).toBe(200);
     expect(await answerOf(await start(id, key))).toEqual(notAvailable('second', 'team_model_access_denied'));
+  });
+
+  it('200: the master key starts a file whose model only a team can name', async () => {
+    const team = { team_id: 'owning' };
+    expect((await app.call('POST', '/team/new', team)).status).toBe(200);
+    const model = {
+      model_name: 'own',
+      litellm_params: { model: 'openai/up-9', api_base: `${upstream.url}/v1`, api_key: 'k' },
+      model_info: team,
+    };
+    expect((await app.call('POST', '/model/new', model)).status).toBe(200);
+    const id = await uploadLines(await newKey(app, team), lineFor('own'));
+    expect((await start(id, app.adminKey)).status).toBe(200);
   });
 
   it('403: the models of the key that uploaded the file were reduced', async () => {
