@@ -2,6 +2,7 @@ import type { A2aAgent } from '../src/domain/a2a-agents/agent.ts';
 import { agentUrl, cardVersion, servedCard } from '../src/domain/a2a-agents/card.ts';
 import { assertParams, type CalledMethod, methodOf, type RpcMessage } from '../src/domain/a2a-agents/json-rpc.ts';
 import { assertMayCallAgent } from '../src/domain/a2a-agents/rights.ts';
+import { UNCOUNTED_CALL } from '../src/domain/a2a-agents/sessions.ts';
 import {
   AGENT_PROVIDER,
   agentCredentials,
@@ -103,10 +104,11 @@ interface CallTerms {
   readonly session: string | null;
   readonly timeoutSeconds: number;
   readonly onCost: (cost: Usd) => void;
+  readonly onSent: () => void;
 }
 
 function forwardedTo(agent: A2aAgent, { sent, message }: AgentCall, terms: CallTerms): Forwarded {
-  const { called, caller, traceId, session, timeoutSeconds, onCost } = terms;
+  const { called, caller, traceId, session, timeoutSeconds, onCost, onSent } = terms;
   const { kind, names } = called.method;
   const version = cardVersion(agent.card);
   const isBilled = kind === 'send' || kind === 'stream';
@@ -137,6 +139,7 @@ function forwardedTo(agent: A2aAgent, { sent, message }: AgentCall, terms: CallT
     addedGuardrails: agentGuardrails(agent),
     limits: isBilled ? limitsOf(agent, session) : [],
     onCost,
+    onSent,
     ...(callType === undefined ? {} : { callType }),
   };
 }
@@ -161,16 +164,26 @@ export const callA2aAgent = operation({
     if (session === null && agent.params['require_trace_id_on_calls_to_agent'] === true)
       throw new InvalidInput('This agent requires the header x-litellm-trace-id.');
     const isBilled = called.method.kind === 'send' || called.method.kind === 'stream';
+    const counted = isBilled && session !== null ? platform.agentSessions.begin(agent, session) : UNCOUNTED_CALL;
+    let isSent = false;
     const traceId = session ?? sent.parent?.traceId ?? platform.ids.traceId();
-    const forwarded = forwardedTo(agent, input, {
-      called,
-      caller,
-      traceId,
-      session,
-      timeoutSeconds: platform.passThrough.timeoutSeconds,
-      onCost: isBilled && session !== null ? platform.agentSessions.begin(agent, session) : () => {},
-    });
-    return { kind: 'call', call: await platform.gateway.forward(caller, forwarded, signal) };
+    try {
+      const forwarded = forwardedTo(agent, input, {
+        called,
+        caller,
+        traceId,
+        session,
+        timeoutSeconds: platform.passThrough.timeoutSeconds,
+        onCost: (cost) => counted.charge(cost),
+        onSent() {
+          isSent = true;
+        },
+      });
+      return { kind: 'call', call: await platform.gateway.forward(caller, forwarded, signal) };
+    } finally {
+      // A refused call does not count in the session.
+      if (!isSent) counted.release();
+    }
   },
 });
 

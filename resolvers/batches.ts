@@ -5,7 +5,9 @@ import { CANCEL_BATCH, CREATE_BATCH, GET_BATCH } from '../src/domain/upstream-ob
 import { allCalls, type BatchCalls } from '../src/domain/upstream-objects/batch-calls.ts';
 import { mayChange } from '../src/domain/upstream-objects/shown-object.ts';
 import type { ObjectPage, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
+import type { StoragePlace } from '../src/gateway/gateway.ts';
 import { objectReader, objectWriter, system } from './operation/access.ts';
+import { batchStoreCheck } from './operation/named-stores.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import {
   type CallFacts,
@@ -54,7 +56,7 @@ export const createBatch = operation({
     // All required members are checked. The first one is the id of the file.
     const [fileId] = REQUIRED_MEMBERS.map((member) => requiredText(body, member));
     const file = await getObject(scope, 'file', fileId ?? '');
-    assertLinesChecked(scope, file);
+    assertBatchFile(file);
     const removed = gatewayMembers.filter((member) => Object.hasOwn(body, member));
     // Members to replace in the forwarded body, as JSON text; null removes a member.
     const set = {
@@ -62,6 +64,7 @@ export const createBatch = operation({
       input_file_id: JSON.stringify(file.upstreamId),
     };
     const place = placeOf(scope, file);
+    await assertLinesAllowed(scope, { file, place, labels: facts.labels });
     // Counts of the calls in the file, by model; undefined when the file was not counted.
     const { calls } = file;
     if (calls !== undefined) await assertTokenLimit(scope, calls);
@@ -139,20 +142,42 @@ function requiredText(body: BatchDraft['body'], member: (typeof REQUIRED_MEMBERS
   throw issue('type', `/batches: Invalid type for parameter '${member}': it must be a string.`);
 }
 
+/** Throws InvalidInput for a file with another purpose than `batch`. */
+function assertBatchFile({ purpose }: UpstreamObject): void {
+  if (purpose === 'batch') return;
+  const message = "/batches: Invalid value for parameter 'input_file_id': the purpose of the file must be 'batch'.";
+  throw new InvalidInput(message, [{ path: ['body', 'input_file_id'], rule: 'purpose', message }]);
+}
+
 /**
- * Checks that the caller may call the models of a file's lines. The upload of a file with purpose `batch` has checked
- * this for the key that uploaded the file. So a key that may not call every model must have uploaded the file itself.
- * Throws InvalidInput for another purpose, and Forbidden.
+ * Checks the rights of the caller to the models and vector stores of a file's lines. The upload has checked those of
+ * the key that uploaded the file, as they were then. A file whose lines were not counted can only be used by the key
+ * that uploaded it. Throws Forbidden, and what the gateway's `upstreamModelAt` throws.
  */
-function assertLinesChecked(scope: Scope<ObjectPlatform>, { purpose, owner }: UpstreamObject): void {
-  if (purpose !== 'batch') {
-    const message = "/batches: Invalid value for parameter 'input_file_id': the purpose of the file must be 'batch'.";
-    throw new InvalidInput(message, [{ path: ['body', 'input_file_id'], rule: 'purpose', message }]);
+async function assertLinesAllowed(
+  scope: Scope<ObjectPlatform>,
+  {
+    file: { calls, owner },
+    place: { deployment },
+    labels,
+  }: {
+    readonly file: UpstreamObject;
+    readonly place: StoragePlace;
+    readonly labels: CallFacts['labels'];
+  },
+): Promise<void> {
+  const caller = callerOf(scope);
+  if (calls !== undefined) {
+    // Without a virtual key every model may be called, also one that only a team can name.
+    const models = caller.key === null ? [] : Object.keys(calls);
+    for (const model of models) scope.platform.gateway.upstreamModelAt(caller, deployment, model);
+    const stores = Object.values(calls).flatMap(({ stores: named = [] }) => named);
+    if (stores.length > 0) (await batchStoreCheck(scope, labels))?.(stores);
+    return;
   }
-  const { key, keyHash } = callerOf(scope);
-  if (key === null || key.models.length === 0 || owner.keyHash === keyHash) return;
+  if (caller.key === null || owner.keyHash === caller.keyHash) return;
   throw new Forbidden(
-    'This key may not call every model: it can only start batches from files that it uploaded itself.',
+    'The lines of this file are not known: only the key that uploaded it can start a batch.',
     'model',
   );
 }

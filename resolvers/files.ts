@@ -9,6 +9,7 @@ import type { ObjectPage, UpstreamObject } from '../src/domain/upstream-objects/
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { objectReader, objectWriter } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import { storesInBody } from '../src/domain/vector-stores/named-stores.ts';
 import { batchStoreCheck } from './operation/named-stores.ts';
 import {
   type CallFacts,
@@ -47,29 +48,37 @@ export const createFile = operation({
   async run(scope: Scope<ObjectPlatform>, draft: FileDraft): Promise<ShownCall> {
     const { gateway, fileLimits } = scope.platform;
     const caller = callerOf(scope);
-    const { form, fields, gatewayFields, model, provider, callId, parent } = draft;
+    const { form, fields, gatewayFields, model, provider, ...facts } = draft;
+    const { labels } = facts;
     const purpose = fields['purpose'];
     if (typeof purpose !== 'string' || purpose === '') throw new MissingFormField('purpose');
     const isBatch = purpose === 'batch';
     const { bodyStart, bodyEnd } = fileOf(form);
     const batchLimit = isBatch ? fileLimits.batchFile : null;
     assertFits(bodyEnd - bodyStart, batchLimit ?? fileLimits.file);
-    const place = gateway.placeFor(caller, { kind: 'file', model, provider });
+    const place = await gateway.placeFor(caller, { kind: 'file', model, provider, labels });
     // Each line of a batch file names a model: `rename` gives its name at the upstream, `count` counts its calls.
     const rename = (lineModel: string): string => gateway.upstreamModelAt(caller, place.deployment, lineModel);
     const calls: Record<string, CountedCalls> = {};
-    const assertStores = isBatch ? await batchStoreCheck(scope) : null;
+    const assertStores = isBatch ? await batchStoreCheck(scope, labels) : null;
+    const storeNames = createStoreNames();
     const count = (lineModel: string, bytes: number, line: JsonObject): void => {
-      assertStores?.(line);
+      const named = storesInBody(line);
+      assertStores?.(named);
       const { requests, tokens } = Object.hasOwn(calls, lineModel) ? (calls[lineModel] ?? NO_CALLS) : NO_CALLS;
-      const counted = { requests: requests + 1, tokens: tokens + tokensOfBytes(bytes) };
+      const stores = storeNames.add(lineModel, named);
+      const counted = {
+        requests: requests + 1,
+        tokens: tokens + tokensOfBytes(bytes),
+        ...(stores.length === 0 ? {} : { stores }),
+      };
       // Not an assignment: a line may name the model `__proto__`.
       Object.defineProperty(calls, lineModel, { value: counted, enumerable: true, configurable: true, writable: true });
     };
     const body = { kind: 'form', form, without: gatewayFields, ...(isBatch ? { rename, count } : {}) } as const;
     const request = { action: CREATE_FILE, place, tail: '', body };
     // `read.shown` is the file as the upstream's answer shows it.
-    const { call, read } = await passForObject(scope, request, { callId, parent });
+    const { call, read } = await passForObject(scope, request, facts);
     // The purpose of the request is stored, because it decided whether the lines were checked.
     const readWithPurpose = { ...read, shown: { ...read.shown, purpose } };
     const object = await storeObject(scope, request, readWithPurpose, {
@@ -79,6 +88,29 @@ export const createFile = operation({
     return await shownCall(scope, object, { call, shown: read.shown });
   },
 });
+
+/** Maximum length of the different names of vector stores in a batch file, in characters. */
+const MAX_STORE_CHARACTERS = 65_536;
+
+/** Collects the vector stores that lines name, by model. Throws InvalidInput for more names than the limit. */
+function createStoreNames() {
+  const byModel = new Map<string, readonly string[]>();
+  let characters = 0;
+  return {
+    add(model: string, named: readonly string[]): readonly string[] {
+      const known = byModel.get(model) ?? [];
+      const added = [...new Set(named)].filter((id) => !known.includes(id));
+      if (added.length === 0) return known;
+      characters += added.reduce((sum, id) => sum + id.length, 0);
+      const message = `/files: The vector stores that the lines name have more than ${MAX_STORE_CHARACTERS} characters.`;
+      if (characters > MAX_STORE_CHARACTERS)
+        throw new InvalidInput(message, [{ path: ['body', 'file'], rule: 'batch_line', message }]);
+      const names = [...known, ...added];
+      byModel.set(model, names);
+      return names;
+    },
+  };
+}
 
 /** The only file of a form. Throws MissingFormField for none, and InvalidInput for several. */
 function fileOf({ parts }: Form): FormPart {

@@ -191,13 +191,11 @@ export const publishMcpServers = operation({
       if (definitionOf(scope, id) === undefined) throw unknownServer(id);
       assertNotOfFile(scope, id);
     }
-    const changed = scope.platform.mcpServers
-      .list()
-      .filter((one) => !one.isFromConfig && isPublic(one) !== ids.includes(one.id));
-    for (const { id, params } of changed) {
-      const info = { ...jsonObjectOf(params['mcp_info']), is_public: ids.includes(id), is_public_explicit: true };
-      await scope.platform.mcpServers.change(id, { mcp_info: info }, authored(scope));
-    }
+    await scope.platform.mcpServers.changeEach((one) => {
+      const isNamed = ids.includes(one.id);
+      if (isPublic(one) === isNamed) return null;
+      return { mcp_info: { ...jsonObjectOf(one.params['mcp_info']), is_public: isNamed, is_public_explicit: true } };
+    }, authored(scope));
     return ids;
   },
 });

@@ -1,9 +1,8 @@
 import { Conflict, InvalidInput } from '../src/domain/errors.ts';
 import {
+  addWithinLimit,
   ALL_MEMORY,
-  MAX_ENTRIES,
   type Memory,
-  memoryExists,
   type MemoryDraft,
   type MemoryFilter,
   type MemoryPatch,
@@ -14,7 +13,7 @@ import {
   ownersOf,
   patchedMemory,
   unknownMemory,
-  withBoundedPages,
+  withBoundedReads,
 } from '../src/domain/memory/memory.ts';
 import type { RowPage } from '../src/domain/row-store.ts';
 import { isAnyAdmin } from './operation/access.ts';
@@ -31,6 +30,10 @@ type MemoryScope = Scope<MemoryPlatform>;
 export interface NamedMemory extends NamedOwner {
   readonly name: string;
 }
+
+/** The store, with a limit for all reads of a request. All fields of a graph operation have the same loaders. */
+const boundedReads = ({ platform, loaders }: MemoryScope): ReturnType<typeof withBoundedReads> =>
+  withBoundedReads(platform.stores.memory, loaders.memoryReads);
 
 const namesOwner = ({ userId, teamId }: NamedOwner): boolean => userId !== undefined || teamId !== undefined;
 
@@ -81,11 +84,7 @@ export const createMemory = operation({
 async function addMemory(scope: MemoryScope, draft: MemoryDraft): Promise<Memory> {
   const { stores, ids } = scope.platform;
   const entry = newMemory(callerOf(scope), draft, { ...authored(scope), id: ids.uuid() });
-  const filter = { ...ALL_MEMORY, owners: [entry.owner] };
-  if ((await stores.memory.count({ ...filter, name: entry.name })) > 0) throw memoryExists(entry.name);
-  if ((await stores.memory.count(filter)) >= MAX_ENTRIES)
-    throw new InvalidInput(`A user or team has at most ${MAX_ENTRIES} memories. Delete some.`);
-  await stores.memory.add(entry);
+  await addWithinLimit(stores.memory, entry);
   return entry;
 }
 
@@ -107,7 +106,7 @@ export const getMemories = operation({
   async run(scope: MemoryScope, { ids }: { readonly ids: readonly string[] }): Promise<readonly Memory[]> {
     const caller = callerOf(scope);
     const owners = ownersOf(caller);
-    const found = await scope.platform.stores.memory.findMany(ids);
+    const found = await boundedReads(scope).findMany(ids);
     return found.filter(({ owner }) => isAnyAdmin(caller) || owners.includes(owner));
   },
 });
@@ -164,7 +163,7 @@ export const listMemory = operation({
     const caller = callerOf(scope);
     const owners = isAnyAdmin(caller) ? null : ownersOf(caller);
     if (owners?.length === 0) return { nodes: [], totalCount: 0, hasMore: false };
-    return await pageOf(withBoundedPages(scope.platform.stores.memory), { ...filter, owners }, page);
+    return await pageOf(boundedReads(scope), { ...filter, owners }, page);
   },
 });
 

@@ -2,7 +2,7 @@ import { collect } from '../src/domain/bytes.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { InvalidInput, UnknownModel, UpstreamFailed } from '../src/domain/errors.ts';
 import { RERANK } from '../src/domain/inference/endpoint.ts';
-import { type JsonObject, jsonObjectOf } from '../src/domain/json-object.ts';
+import { isJsonObject, type JsonObject } from '../src/domain/json-object.ts';
 import {
   accountMember,
   type IngestDraft,
@@ -48,7 +48,7 @@ export const ingestFile = operation({
     if (sentId !== null && (typeof sentId !== 'string' || sentId === ''))
       throw new InvalidInput('vector_store_id must be a string.');
     const store = sentId === null ? null : scope.platform.vectorStores.find(sentId);
-    if (sentId !== null) assertMayUseStore(callerOf(scope), sentId, store, await permissionTerms(scope, undefined));
+    if (sentId !== null) assertMayUseStore(callerOf(scope), sentId, store, await permissionTerms(scope, draft.labels));
     const provider = ingestProvider(named, store);
     const account = store === null ? accountMember(named) : null;
     if (account !== null)
@@ -61,7 +61,7 @@ export const ingestFile = operation({
         ? { kind: 'stored', id: await upstreamFileId(scope, fileId ?? ''), ownId: fileId ?? '' }
         : { kind: 'sent', file: checkedUpload(file) };
     const target = await targetOfStore(scope, { store, provider, storeId: sentId ?? '' });
-    return await runIngest(scope, target, { source, upload });
+    return await runIngest(scope, { ...target, labels: draft.labels }, { source, upload });
   },
 });
 
@@ -163,7 +163,19 @@ async function rerank(
     scope.signal,
   );
   return await call.consume(async (stream) => {
-    const bytes = await collect(stream, MAX_RERANK_BYTES);
-    return jsonObjectOf(JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array())) as unknown);
+    const answer = parsed(await collect(stream, MAX_RERANK_BYTES));
+    if (answer !== null) return answer;
+    const message = `The answer of the rerank model ${model} cannot be used: it is no JSON object.`;
+    throw new UpstreamFailed(message, { provider: call.deployment.provider, upstreamStatus: null });
   });
+}
+
+/** A body as a JSON object. Null for another body, and for one that is too large. */
+function parsed(bytes: Uint8Array | null): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array()));
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
 }

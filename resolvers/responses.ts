@@ -13,6 +13,7 @@ import {
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey, objectReader, objectWriter, system } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
+import { markDeleted } from './operation/deleted-responses.ts';
 import { findStored } from './operation/response-context.ts';
 import { type CallFacts, noObject, pass, placeOf } from './operation/object-calls.ts';
 import type { ResponsePlatform } from './operation/platform.ts';
@@ -118,15 +119,18 @@ export const listResponseItems = operation({
 export const deleteResponse = operation({
   name: 'deleteResponse',
   access: objectWriter,
-  run: (scope: Scope<ResponsePlatform>, named: NamedResponse): Promise<ResponseAnswer> =>
-    answerAbout(scope, named, {
+  async run(scope: Scope<ResponsePlatform>, named: NamedResponse): Promise<ResponseAnswer> {
+    const answer = await answerAbout(scope, named, {
       action: DELETE_RESPONSE,
       pathEnd: '',
       async here({ id }) {
         await scope.platform.responses.queue.remove(id);
         return { id, object: 'response', deleted: true };
       },
-    }),
+    });
+    if (answer.kind === 'upstream') markDeleted(scope, named.id);
+    return answer;
+  },
 });
 
 /**

@@ -141,8 +141,8 @@ export const createVideo = operation({
   access: objectWriter,
   async run(scope: VideoScope, { fields, bodyFor, model, provider, ...facts }: VideoDraft): Promise<ShownCall> {
     const prompt = promptOf(fields);
-    const requested = { kind: 'video', model: model ?? DEFAULT_MODEL, provider } as const;
-    const place = scope.platform.gateway.placeFor(callerOf(scope), requested);
+    const requested = { kind: 'video', model: model ?? DEFAULT_MODEL, provider, labels: facts.labels } as const;
+    const place = await scope.platform.gateway.placeFor(callerOf(scope), requested);
     const named = bodyFor(place.deployment.upstreamModel);
     const body = await withUpstreamFile(scope, place, { body: named, fields });
     return await startVideo(scope, { action: CREATE_VIDEO, place, tail: '', body, fields, prompt }, facts);
@@ -157,8 +157,9 @@ export const remixVideo = operation({
     const prompt = promptOf(fields);
     const source = await getObject(scope, 'video', id);
     const place = placeOf(scope, source);
-    // Only checks the right to the model. The returned place is not used, because the source is stored at `place`.
-    scope.platform.gateway.placeFor(callerOf(scope), { kind: 'video', model: place.model, provider: null });
+    // Only checks the right to the model. The returned place is not used, because the source is stored at `place`, and
+    // the call checks the region of that deployment.
+    await scope.platform.gateway.placeFor(callerOf(scope), { kind: 'video', model: place.model, provider: null });
     const { seconds, size } = source.shown ?? {};
     const request = {
       action: REMIX_VIDEO,

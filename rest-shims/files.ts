@@ -15,6 +15,7 @@ import {
   pageSchema,
   objectFromPath,
 } from './helpers/model-call/upstream-objects.ts';
+import { gatewayLabels } from './helpers/model-call/labels.ts';
 import { callContext, rawAnswer } from './helpers/model-call/model-call.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './helpers/http/route.ts';
 import { objectSchema } from './helpers/http/schema.ts';
@@ -34,6 +35,8 @@ async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
     model: model ?? (provider === null ? modelOfBatchFile(form, fields) : null),
     provider,
     ...callContext(request),
+    // Members of the form are for the upstream, so the labels are those of headers.
+    ...gatewayLabels(request, {}, '/files'),
   };
   return objectAnswer(await createFile(scope, draft), scope);
 }

@@ -10,30 +10,43 @@ import { parseObject } from './helpers/http/body-fields.ts';
 import { isMultipart, parseForm } from './helpers/http/form.ts';
 import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
 import { objectSchema } from './helpers/http/schema.ts';
+import { labelsOf } from './helpers/model-call/labels.ts';
 import { type CallFormat, callThrough, openAiFormat } from './helpers/model-call/model-call.ts';
 
 const textIn = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
-const draftOf = (fields: JsonObject, file: SentFile | null): IngestDraft => ({
+/** For the labels of an ingest, which are those of a chat completion. */
+const INGEST = { ...CHAT_COMPLETIONS, path: '/rag/ingest' } as const;
+
+const draftOf = (request: HttpRequest, fields: JsonObject, file: SentFile | null): IngestDraft => ({
   file,
   fileUrl: textIn(fields['file_url']),
   fileId: textIn(fields['file_id']),
   options: isJsonObject(fields['ingest_options']) ? fields['ingest_options'] : null,
+  ...labelsIn(request, fields),
 });
+
+function labelsIn(request: HttpRequest, body: JsonObject): Pick<IngestDraft, 'labels'> {
+  const { labels } = labelsOf(request, { endpoint: INGEST, body });
+  return labels === undefined ? {} : { labels };
+}
 
 /** Reads JSON, or a form with the file as the part `file` and the JSON as the part `request`. Throws InvalidInput. */
 function parseIngest(request: HttpRequest): IngestDraft {
   if (!isMultipart(request)) {
     const fields = parseObject(request.body);
-    return draftOf(fields, fileIn(fields['file'] ?? null));
+    return draftOf(request, fields, fileIn(fields['file'] ?? null));
   }
   const form = parseForm(request, '/rag/ingest', 'file');
   const [part, another] = form.parts.filter(({ name, filename }) => name === 'file' && filename !== null);
   if (another !== undefined) throw new InvalidInput('One file can be sent at a time.');
   const { request: sent } = fieldsOf(form);
   const fields = typeof sent === 'string' ? parseObject(Buffer.from(sent)) : {};
-  if (part === undefined) return draftOf(fields, fileIn(fields['file'] ?? null));
-  return draftOf(fields, { name: part.filename ?? '', bytes: form.bytes.subarray(part.bodyStart, part.bodyEnd) });
+  if (part === undefined) return draftOf(request, fields, fileIn(fields['file'] ?? null));
+  return draftOf(request, fields, {
+    name: part.filename ?? '',
+    bytes: form.bytes.subarray(part.bodyStart, part.bodyEnd),
+  });
 }
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;

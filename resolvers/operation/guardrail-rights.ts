@@ -1,24 +1,26 @@
 import type { Caller } from '../../src/domain/caller.ts';
 import {
   assertGuardrails,
+  assertPolicies,
   changesRights,
   guardedChanges,
   type MetadataPatch,
   withKeptGuardrails,
 } from '../../src/domain/guardrails/guarded-members.ts';
-import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
 import { type Metadata, guardrailChangeForbidden } from '../../src/domain/guardrails/key-guardrails.ts';
+import type { GuardrailNamingPlatform } from './guardrail-naming-platform.ts';
 import { callerOf } from './operation.ts';
 import type { Scope } from './scope.ts';
 
-type GuardrailScope = Scope<{ readonly guardrails: Pick<Guardrails, 'list'> }>;
+type GuardrailScope = Scope<GuardrailNamingPlatform>;
 
 /**
- * Checks the guardrails of a new or changed key. Throws InvalidInput for unknown guardrails, and Forbidden when a
- * caller who is not a proxy administrator opts out of guardrails or sets rights about them.
+ * Checks the guardrails and policies of a new or changed key. Throws InvalidInput for unknown ones. Throws Forbidden
+ * when a caller who is not a proxy administrator opts out of guardrails or sets rights about them.
  */
 export function assertGuardrailsOfKey({ platform }: GuardrailScope, caller: Caller, patch: MetadataPatch): void {
   assertGuardrails(platform.guardrails.list(), patch);
+  assertPolicies(() => platform.policies.list(), patch);
   const adminChanges = guardedChanges({}, patch).filter((name) => name !== 'guardrails');
   if (caller.role !== 'proxy_admin' && adminChanges.length > 0) throw guardrailChangeForbidden();
 }
@@ -43,6 +45,7 @@ export function allowedGuardrails<Patch extends MetadataPatch>(
 ): Patch {
   const { team, before, ofTeam } = context;
   assertGuardrails(scope.platform.guardrails.list(), patch, { ofTeam });
+  assertPolicies(() => scope.platform.policies.list(), patch);
   if (callerOf(scope).role === 'proxy_admin') return patch;
   const changes = guardedChanges(before, patch);
   const mayChange = team['allow_team_guardrail_config'] === true && !changesRights(before, patch, changes);

@@ -1,3 +1,4 @@
+import type { CallLabels } from '../../src/domain/calls/call-labels.ts';
 import { LimitExceeded, UpstreamFailed } from '../../src/domain/errors.ts';
 import type { JsonObject } from '../../src/domain/json-object.ts';
 import { jsonObjectOf } from '../../src/domain/json-object.ts';
@@ -15,6 +16,11 @@ export type IngestSource =
   | { readonly kind: 'sent'; readonly file: CheckedFile }
   | { readonly kind: 'stored'; readonly id: string; readonly ownId: string };
 
+/** A store, and the labels of the calls about it. */
+export interface IngestTarget extends StoreTarget {
+  readonly labels: CallLabels | undefined;
+}
+
 interface Pipeline {
   readonly source: IngestSource;
   readonly upload: UploadOptions;
@@ -30,7 +36,11 @@ const MAX_WAIT_MS = 10_000;
  * failure of the provider is a result; what this ingest created there is then deleted. Throws what the gateway's
  * `forward` throws for the caller, such as LimitExceeded.
  */
-export async function runIngest(scope: RagScope, target: StoreTarget, { source, upload }: Pipeline): Promise<Ingested> {
+export async function runIngest(
+  scope: RagScope,
+  target: IngestTarget,
+  { source, upload }: Pipeline,
+): Promise<Ingested> {
   const id = `ingest_${scope.platform.ids.uuid()}`;
   const created: (readonly string[])[] = [];
   try {
@@ -52,8 +62,13 @@ export async function runIngest(scope: RagScope, target: StoreTarget, { source, 
   }
 }
 
-const ask = (scope: RagScope, target: StoreTarget, call: Omit<StoreCall, 'callId' | 'parent'>): Promise<JsonObject> =>
-  askStore(scope, target, { ...call, callId: null, parent: null });
+const ask = (scope: RagScope, target: IngestTarget, call: Omit<StoreCall, 'callId' | 'parent'>): Promise<JsonObject> =>
+  askStore(scope, target, {
+    ...call,
+    callId: null,
+    parent: null,
+    ...(target.labels === undefined ? {} : { labels: target.labels }),
+  });
 
 /**
  * Deletes objects at the provider, also after a disconnect of the client. A failure is ignored: the ingest has failed
@@ -61,16 +76,21 @@ const ask = (scope: RagScope, target: StoreTarget, call: Omit<StoreCall, 'callId
  */
 async function removeCreated(
   scope: RagScope,
-  target: StoreTarget,
+  target: IngestTarget,
   created: readonly (readonly string[])[],
 ): Promise<void> {
   const ofDeletion = deletionScope(scope);
   for (const path of created.toReversed())
-    await ask(ofDeletion, target, {
-      action: path[0] === 'files' ? 'deleteFile' : 'delete',
-      method: 'DELETE',
-      path,
-    }).catch(() => {});
+    // Without labels, because a block or a budget of the customer must not prevent the deletion.
+    await ask(
+      ofDeletion,
+      { ...target, labels: undefined },
+      {
+        action: path[0] === 'files' ? 'deleteFile' : 'delete',
+        method: 'DELETE',
+        path,
+      },
+    ).catch(() => {});
 }
 
 /** The id in an answer. Throws UpstreamFailed for an answer without one. */
@@ -79,7 +99,7 @@ function idIn({ id }: JsonObject, { provider }: StoreTarget): string {
   throw new UpstreamFailed('The answer of the provider has no id.', { provider, upstreamStatus: null });
 }
 
-async function uploadFile(scope: RagScope, target: StoreTarget, file: CheckedFile): Promise<string> {
+async function uploadFile(scope: RagScope, target: IngestTarget, file: CheckedFile): Promise<string> {
   const boundary = `lensgate-${scope.platform.ids.uuid()}`;
   const head = [
     `--${boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nassistants\r\n`,
@@ -91,7 +111,7 @@ async function uploadFile(scope: RagScope, target: StoreTarget, file: CheckedFil
   return idIn(await ask(scope, target, { action: 'uploadFile', method: 'POST', path: ['files'], form }), target);
 }
 
-async function createStore(scope: RagScope, target: StoreTarget, { storeName }: UploadOptions): Promise<string> {
+async function createStore(scope: RagScope, target: IngestTarget, { storeName }: UploadOptions): Promise<string> {
   const json = storeName === null ? {} : { name: storeName };
   return idIn(await ask(scope, target, { action: 'create', method: 'POST', path: ['vector_stores'], json }), target);
 }
@@ -102,7 +122,11 @@ interface AddedFile {
   readonly upload: UploadOptions;
 }
 
-const addFile = (scope: RagScope, target: StoreTarget, { storeId, fileId, upload }: AddedFile): Promise<JsonObject> => {
+const addFile = (
+  scope: RagScope,
+  target: IngestTarget,
+  { storeId, fileId, upload }: AddedFile,
+): Promise<JsonObject> => {
   const { chunking, attributes } = upload;
   const json = {
     file_id: fileId,
@@ -115,7 +139,7 @@ const addFile = (scope: RagScope, target: StoreTarget, { storeId, fileId, upload
 /** Waits until the file is searchable. Throws UpstreamFailed when it fails, and after the deadline of the ingest. */
 async function lastStatus(
   scope: RagScope,
-  target: StoreTarget,
+  target: IngestTarget,
   { storeId, fileId, upload, added }: AddedFile & { readonly added: JsonObject },
 ): Promise<'completed'> {
   const { clock, pause } = scope.platform;

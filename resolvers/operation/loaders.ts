@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import { ALL_ANNOTATIONS, type Annotation } from '../../src/domain/annotations/annotation.ts';
 import { type Caller, mayRead, visibilityOf } from '../../src/domain/caller.ts';
 import type { EntryHistory } from '../../src/domain/catalog/history.ts';
+import { type MemoryReads, newMemoryReads } from '../../src/domain/memory/memory.ts';
 import { findingCounts } from '../../src/domain/lens/finding-counts.ts';
 import type { Span, SpanHead } from '../../src/domain/traces/span.ts';
 import type { TraceKey, TraceStore } from '../../src/domain/traces/store.ts';
@@ -30,6 +31,8 @@ const MAX_CONTENTS = 8;
 
 /** One DataLoader for each query of a store: a list of traces reads the spans of many traces in one query. */
 export interface Loaders {
+  /** What the operation has read of the memory of users and teams. */
+  readonly memoryReads: MemoryReads;
   /** Price history of a catalog entry, by the entry's id. */
   readonly historyByEntry: DataLoader<string, EntryHistory>;
   /** The spans of a trace. */
@@ -172,6 +175,7 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
   };
   let owners: OwnerLoaders | null = null;
   return {
+    memoryReads: newMemoryReads(),
     get owners() {
       owners ??= createOwnerLoaders(stores);
       return owners;

@@ -5,8 +5,7 @@ import { mcpLabels } from '../../src/domain/mcp/mcp-labels.ts';
 import { resolveTarget } from '../../src/domain/mcp/resolve-target.ts';
 import { type McpRights, mcpRightsOf, refusedParams } from '../../src/domain/mcp/rights.ts';
 import { isNamed, prefixOf, splitName } from '../../src/domain/mcp/tool-names.ts';
-import type { McpServer } from '../../src/domain/mcp-servers/mcp-server.ts';
-import type { McpSender } from '../../src/gateway/mcp/mcp-gateway.ts';
+import type { McpChosenTool, McpSender, McpToolChoice } from '../../src/gateway/mcp/mcp-gateway.ts';
 import { callerOf } from './operation.ts';
 import type { McpToolPlatform } from './mcp-platform.ts';
 import { permissionTerms } from './object-rights.ts';
@@ -21,13 +20,6 @@ const MAX_NAME = 1_024;
 interface Found {
   readonly resolved: ResolvedMcpTarget;
   readonly rights: McpRights;
-}
-
-/** A tool at its server. */
-interface ChosenTool {
-  readonly server: McpServer;
-  /** Name at the server, without prefix. */
-  readonly tool: string;
 }
 
 /** The servers of a request, and the rights of its caller. Throws NotFound, Forbidden and InvalidInput. */
@@ -52,17 +44,33 @@ export const senderOf = (
 ): McpSender => ({ caller: callerOf(scope), clientHeaders, callerToken, sessionId });
 
 /**
- * The tool of a call. Throws InvalidInput for a name that is too long, and NotFound for an unknown server. Throws
- * Forbidden for a server or tool that the caller may not use, and for parameters that the server does not permit.
+ * The tool of a call, or how it is chosen. Throws InvalidInput for a name that is too long, and NotFound for an unknown
+ * server. Both throw Forbidden for a server or tool that the caller may not use, and for parameters that the server
+ * does not permit.
  */
-export async function chosenTool(scope: Scope<McpToolPlatform>, call: McpToolCall): Promise<ChosenTool> {
+export async function chosenTool(
+  scope: Scope<McpToolPlatform>,
+  call: McpToolCall,
+): Promise<McpChosenTool | McpToolChoice> {
   if (call.name.length > MAX_NAME)
     throw new InvalidInput(`The name of a tool has at most ${MAX_NAME} characters.`, [], { field: 'name' });
-  const { resolved, rights } = await targetFor(scope, call);
+  const found = await targetFor(scope, call);
+  const { resolved } = found;
   const { serverId = null, name } = call;
-  const chosen =
-    serverId === null ? await toolByName(scope, call, { resolved, rights }) : toolOf(scope, resolved, serverId, name);
-  const { server, tool } = { ...chosen, tool: ownName(chosen.server, chosen.tool) };
+  if (serverId !== null) return permitted(toolOf(scope, resolved, serverId, name), call, found);
+  const known = toolWithoutListing(resolved, name);
+  if (known !== null) return permitted(known, call, found);
+  const choose = async (): Promise<McpChosenTool> => permitted(await listedTool(scope, call, found), call, found);
+  return { candidates: resolved.servers, choose };
+}
+
+/** The tool under its own name, if the caller may call it with these arguments. Throws Forbidden. */
+function permitted(
+  { server, tool: named }: McpChosenTool,
+  call: McpToolCall,
+  { resolved, rights }: Found,
+): McpChosenTool {
+  const tool = ownName(server, named);
   if (!isOffered(server, tool, { rights, toolset: resolved.toolset }))
     throw new Forbidden(
       `Tool '${tool.slice(0, SHOWN_NAME)}' is not allowed for your key/team on server '${prefixOf(server)}'. Contact proxy admin for access.`,
@@ -85,7 +93,7 @@ function toolOf(
   { servers }: ResolvedMcpTarget,
   serverId: string,
   name: string,
-): ChosenTool {
+): McpChosenTool {
   const all = platform.mcpServers.servers();
   const server = all.find((one) => isNamed(one, serverId));
   if (server === undefined)
@@ -104,20 +112,21 @@ function toolOf(
   );
 }
 
-/**
- * The tool that a name selects, with or without prefix. Without a prefix, the first server that offers the tool is
- * used; several servers are asked for their tools.
- */
-async function toolByName(
-  scope: Scope<McpToolPlatform>,
-  call: McpToolCall,
-  { resolved, rights }: Found,
-): Promise<ChosenTool> {
-  const { servers, toolset } = resolved;
-  const split = splitName(servers, call.name);
+/** The tool of a name with a prefix, or at the only server. Null where several servers may have the tool. */
+function toolWithoutListing({ servers }: ResolvedMcpTarget, name: string): McpChosenTool | null {
+  const split = splitName(servers, name);
   if (split !== null) return split;
   const [first, ...others] = servers;
-  if (first !== undefined && others.length === 0) return { server: first, tool: call.name };
+  if (first === undefined) throw notOffered();
+  return others.length === 0 ? { server: first, tool: name } : null;
+}
+
+/** The tool of the first server that offers a tool of this name. The servers are asked for their tools. */
+async function listedTool(
+  scope: Scope<McpToolPlatform>,
+  call: McpToolCall,
+  { resolved: { servers, toolset }, rights }: Found,
+): Promise<McpChosenTool> {
   const answers = await scope.platform.gateway.mcp.listTools(servers, senderOf(scope, call), {
     signal: scope.signal,
     isRecorded: false,
@@ -125,6 +134,9 @@ async function toolByName(
   const found = answers.find(({ server, tools }) =>
     offeredTools(server, tools, { rights, toolset }).some(({ name }) => name === call.name),
   );
-  if (found !== undefined) return { server: found.server, tool: call.name };
-  throw new Forbidden('User not allowed to call this tool.', 'mcp_tool', { hasWordsOfReference: true });
+  if (found === undefined) throw notOffered();
+  return { server: found.server, tool: call.name };
 }
+
+const notOffered = (): Forbidden =>
+  new Forbidden('User not allowed to call this tool.', 'mcp_tool', { hasWordsOfReference: true });

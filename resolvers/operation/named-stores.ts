@@ -23,14 +23,16 @@ const namesStores = (tool: unknown): boolean =>
  * Returns a check of one line of a batch. The check throws Forbidden when the line names a vector store that the caller
  * may not use. Null when the caller may name every store.
  */
-export async function batchStoreCheck(scope: Scope<StoreNamingPlatform>): Promise<((line: JsonObject) => void) | null> {
+export async function batchStoreCheck(
+  scope: Scope<StoreNamingPlatform>,
+  labels: CallLabels | undefined,
+): Promise<((named: readonly string[]) => void) | null> {
   const caller = callerOf(scope);
   const { vectorStores } = scope.platform;
-  const terms = await permissionTerms(scope, undefined);
+  const terms = await permissionTerms(scope, labels);
   if (vectorStores.list().length === 0 && !hasStoreLists(caller, terms)) return null;
-  return (line) => {
-    for (const id of new Set(storesInBody(line)))
-      assertMayNameStore(caller, id, { store: vectorStores.find(id), terms });
+  return (named) => {
+    for (const id of new Set(named)) assertMayNameStore(caller, id, { store: vectorStores.find(id), terms });
   };
 }
 

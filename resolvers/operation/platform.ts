@@ -13,6 +13,7 @@ import type { ActiveGuardrails } from '../../src/domain/guardrails/guardrail.ts'
 import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { ProviderAccounts } from '../../src/domain/pass-through/providers.ts';
+import type { AnswerCache } from '../../src/domain/response-cache/response-cache.ts';
 import type { ResponseQueue } from '../../src/domain/responses/stored-response.ts';
 import type { ResponseIds } from '../../src/domain/responses/response-ids.ts';
 import type { AllowedAddresses } from '../../src/domain/settings/allowed-addresses.ts';
@@ -36,6 +37,7 @@ import type {
 } from '../../src/gateway/gateway.ts';
 import type { KeyRing } from '../../src/gateway/keys/key-ring.ts';
 import type { CredentialRing } from '../../src/gateway/keys/credential-ring.ts';
+import type { GuardrailNamingPlatform } from './guardrail-naming-platform.ts';
 import type { PromptedPlatform } from './prompt-platform.ts';
 import type { StoreNamingPlatform } from './object-rights-platform.ts';
 import type { KeyStores, Stores } from './stores.ts';
@@ -46,13 +48,11 @@ import type { KeyStores, Stores } from './stores.ts';
  */
 
 /** Virtual keys. */
-export interface KeyPlatform {
+export interface KeyPlatform extends GuardrailNamingPlatform {
   readonly stores: KeyStores;
   readonly keyRing: Pick<KeyRing, 'evict' | 'refresh'>;
   readonly callerWatch: Pick<CallerWatch, 'runChecks'>;
   readonly keyGenerator: KeyGenerator;
-  /** Guardrails that keys, teams and projects may name. */
-  readonly guardrails: Pick<Guardrails, 'list'>;
   /** Rules of the configuration for creating and changing keys. */
   readonly keyRules: KeyRules;
   /** Settings that restrict the creation of keys, and defaults of new users and teams. */
@@ -228,6 +228,7 @@ export interface ResponsePlatform extends PromptedPlatform, StoreNamingPlatform 
     /** Stores the responses that no upstream stores. */
     readonly queue: ResponseQueue;
   };
+  readonly responseCache: AnswerCache;
   readonly clock: Clock;
   readonly ids: Ids;
 }

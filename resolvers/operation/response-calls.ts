@@ -6,6 +6,7 @@ import { inputItemsOf, listedItems } from '../../src/domain/responses/items.ts';
 import type { ResponseItem, StoredResponse } from '../../src/domain/responses/stored-response.ts';
 import { isOwnResponseId, type UpstreamResponse, ownResponseId } from '../../src/domain/responses/response-ids.ts';
 import type { GatewayCall } from '../../src/gateway/gateway.ts';
+import { isAvailable } from './deleted-responses.ts';
 import { assertMayNameStores } from './named-stores.ts';
 import { callerOf } from './operation.ts';
 import { resolveReferences, noPrevious } from './response-context.ts';
@@ -51,7 +52,8 @@ export async function askWithItems(
   const ownItemsOf = (body: RequestBody): readonly ResponseItem[] =>
     inputItemsOf(body).slice(inputItemsOf(resolved.request.body).length - items.length);
   const store = storeAnswer(scope, { id: answerIds.ownId, previousId, ownItemsOf });
-  const followUp = isStored ? { ...answerIds, store } : answerIds;
+  const isKept = (id: string): Promise<boolean> => isAvailable(scope, id);
+  const followUp = isStored ? { ...answerIds, store, isAvailable: isKept } : answerIds;
   await assertMayUseTools(scope, request);
   const call = await scope.platform.gateway.call(callerOf(scope), { ...resolved.request, followUp }, scope.signal);
   return { call, items: call.editedBody === undefined ? items : ownItemsOf(call.editedBody) };

@@ -98,12 +98,14 @@ export interface Platform
   readonly fallbacks: FallbackPlatform['fallbacks'];
   readonly guardrails: GuardrailPlatform['guardrails'];
   readonly activeGuardrails: GuardrailPlatform['activeGuardrails'];
+  readonly policies: PolicyPlatform['policies'];
   readonly prompts: PromptPlatform['prompts'];
   readonly passThrough: PassThroughPlatform['passThrough'];
   readonly accounts: PassThroughPlatform['accounts'];
   readonly credentials: StoredDeploymentPlatform['credentials'];
   readonly catalog: CatalogPlatform['catalog'];
   readonly mcpServers: McpServerPlatform['mcpServers'];
+  readonly responseCache: ResponseCachePlatform['responseCache'];
   readonly gateway: Gateway &
     ForwardGateway &
     McpCalls &

@@ -5,6 +5,7 @@ import { addressBelow } from '../../src/domain/pass-through/address.ts';
 import { targetFault } from '../../src/domain/pass-through/endpoint.ts';
 import type { Forwarded } from '../../src/domain/pass-through/forwarded.ts';
 import { requestHeaders } from '../../src/domain/pass-through/headers.ts';
+import { withoutSecretTexts } from '../../src/domain/secret-texts.ts';
 import { priceKeyOf, searchCost } from '../../src/domain/search-tools/search-price.ts';
 import { providerOf, type SearchTool } from '../../src/domain/search-tools/search-tool.ts';
 import {
@@ -160,20 +161,12 @@ function resultsIn(
   const value = jsonObjectOf(jsonOrNull(bytes));
   if (status >= FIRST_ERROR_STATUS) {
     const message = messageIn(value) ?? `${vendor.title} answered with the status ${status}.`;
-    throw failed(withoutKey(message, key).slice(0, MAX_MESSAGE_CHARACTERS), status);
+    // Some providers repeat the key. It is replaced before the cut, which could split it.
+    throw failed(withoutSecretTexts(message, [key?.reveal() ?? '']).slice(0, MAX_MESSAGE_CHARACTERS), status);
   }
   const results = vendor.read(value);
   if (results === null) throw failed(`The answer of ${vendor.title} is no list of results.`, null);
   return results;
-}
-
-/**
- * A message without the key of the tool, which some providers repeat. The forwarder has replaced the key in the JSON
- * text, unless JSON escapes one of its characters. Call this before the message is cut: a cut could split the key.
- */
-function withoutKey(message: string, key: Secret | null): string {
-  const text = key?.reveal() ?? '';
-  return text === '' ? message : message.replaceAll(text, '<secret>');
 }
 
 /** Parses JSON. Null for bytes that are not JSON. */

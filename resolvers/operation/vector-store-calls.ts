@@ -11,6 +11,7 @@ import { type Forwarded, MAX_ANSWER_BYTES } from '../../src/domain/pass-through/
 import { requestHeaders } from '../../src/domain/pass-through/headers.ts';
 import { FORWARDED_PROVIDERS } from '../../src/domain/pass-through/providers.ts';
 import { Secret } from '../../src/domain/secret.ts';
+import { withoutSecretTexts } from '../../src/domain/secret-texts.ts';
 import { SystemCaller } from '../../src/domain/system-caller.ts';
 import { STORE_CALL_TYPES, STORE_PROVIDERS, storeBase } from '../../src/domain/vector-stores/store-action.ts';
 import type { VectorStore } from '../../src/domain/vector-stores/vector-store.ts';
@@ -95,6 +96,8 @@ export function sendToStore(scope: StoreScope, target: StoreTarget, call: StoreC
   const { action, method, path, search = '', json, form, ...facts } = call;
   if (!path.every((segment) => segment.isWellFormed()))
     throw new InvalidInput('An id in the path has an unpaired surrogate.');
+  // Providers may decode the slash, and then serve another path.
+  if (path.some((segment) => segment.includes('/'))) throw new InvalidInput('An id in the path has a slash.');
   const url = addressBelow(target.base, path.map(encodeURIComponent).join('/'));
   url.search = search;
   const contentType = form?.contentType ?? (json === undefined ? null : 'application/json');
@@ -153,7 +156,8 @@ export async function failureBytes(call: GatewayCall, target: StoreTarget): Prom
   const secret = target.key?.reveal() ?? '';
   if (secret === '') return bytes;
   const text = new TextDecoder().decode(bytes);
-  return text.includes(secret) ? new TextEncoder().encode(text.replaceAll(secret, '<secret>')) : bytes;
+  const safe = withoutSecretTexts(text, [secret]);
+  return safe === text ? bytes : new TextEncoder().encode(safe);
 }
 
 function parsed(bytes: Uint8Array): unknown {

@@ -1,3 +1,4 @@
+import { AGENT_PROVIDER } from '../../src/domain/a2a-agents/upstream.ts';
 import { visibilityOf } from '../../src/domain/caller.ts';
 import type { CatalogEntry } from '../../src/domain/catalog/catalog.ts';
 import type { Deployment } from '../../src/domain/chat/provider.ts';
@@ -66,9 +67,13 @@ function faultOf({ misconfigured }: Deployment, isAdmin: boolean): string | null
   return isAdmin ? misconfigured : 'It is misconfigured.';
 }
 
+type AddressScope = Pick<Scope<Pick<DeploymentPlatform, 'exposesApiBase'>>, 'platform' | 'caller'>;
+
+const seesAll = ({ caller }: AddressScope): boolean => caller !== null && visibilityOf(caller).kind === 'all';
+
 /** Whether answers to this caller contain the base address of the upstream. */
-export const seesApiBase = ({
-  platform,
-  caller,
-}: Pick<Scope<Pick<DeploymentPlatform, 'exposesApiBase'>>, 'platform' | 'caller'>): boolean =>
-  platform.exposesApiBase || (caller !== null && visibilityOf(caller).kind === 'all');
+export const seesApiBase = (scope: AddressScope): boolean => scope.platform.exposesApiBase || seesAll(scope);
+
+/** As `seesApiBase`, for a target. Only administrators see the address of an agent, which its served card replaces. */
+export const seesTargetAddress = (scope: AddressScope, { provider }: Pick<Deployment, 'provider'>): boolean =>
+  provider === AGENT_PROVIDER ? seesAll(scope) : seesApiBase(scope);

@@ -1,6 +1,7 @@
 import type { AppliedPolicy } from '../domain/chat/failed-call.ts';
 import type { RateStanding } from '../domain/admission/rate-limits.ts';
 import type { RoutingDecision } from '../domain/auto-routers/routing-decision.ts';
+import type { CallLabels } from '../domain/calls/call-labels.ts';
 import type { CallRecord } from '../domain/calls/call-record.ts';
 import type { ByteStream } from '../domain/bytes.ts';
 import type { Caller } from '../domain/caller.ts';
@@ -109,6 +110,8 @@ export interface RequestedRoute {
   readonly kind: ObjectKind;
   readonly model: string | null;
   readonly provider: string | null;
+  /** Labels of the request. Their customer may be bound to a region. */
+  readonly labels?: CallLabels | undefined;
 }
 
 /** Deployment that stores an object, and the public model name that selected it. */
@@ -172,14 +175,15 @@ export interface ObjectGateway {
   /**
    * Selects the deployment for a new object. With a requested model, it is a deployment of that model. Otherwise it is
    * the first deployment that stores objects and that the caller may use. With a requested provider, it is the first of
-   * that provider. Throws Forbidden, NotFound and Unsupported.
+   * that provider. Deployments outside of the customer's region, and those that are reserved for other teams now, are
+   * left out. Throws Forbidden, InvalidInput, NotFound and Unsupported.
    */
-  placeFor(caller: Caller, requested: RequestedRoute): StoragePlace;
+  placeFor(caller: Caller, requested: RequestedRoute): Promise<StoragePlace>;
   /** A deployment by its id; null when it is no longer configured. */
   deployment(id: string): Deployment | null;
   /**
-   * Upstream name of a model at the upstream account of a deployment. Throws Forbidden, and NotFound where no
-   * deployment of the model uses that account.
+   * Upstream name of a model at the upstream account of a deployment. Throws Forbidden, InvalidInput while its
+   * deployments are reserved for other teams, and NotFound where no deployment of the model uses that account.
    */
   upstreamModelAt(caller: Caller, deployment: Deployment, model: string): string;
   /**

@@ -29,6 +29,8 @@ const errorClassOf = (status: number | null): string => {
 
 /** Maximum characters that an error message quotes from a body in which no message is found. */
 const QUOTE_LIMIT = 300;
+/** Maximum bytes of a body that are searched for secrets before it is quoted. */
+const READ_LIMIT = 64 * 1024;
 
 /** Upstream failure with a message in LiteLLM's form: error class, provider, message of the provider. */
 function upstreamFailure(
@@ -47,14 +49,15 @@ function upstreamFailure(
   const errorClass = failure.errorClass ?? errorClassOf(failure.status);
   // Some upstreams quote the rejected credential, which callers must not see.
   const text = withoutSecrets(deployment, failure.message);
+  const redacted = (value: string | null = null): string | null => value && withoutSecrets(deployment, value);
   return new UpstreamFailed(
     `litellm.${errorClass}: ${errorClass}: ${displayName(deployment.provider)}Exception - ${text}`,
     {
       provider: deployment.provider,
       upstreamStatus: failure.status,
-      upstreamType: failure.error?.type ?? null,
-      upstreamCode: failure.error?.code ?? null,
-      upstreamParam: failure.error?.param ?? null,
+      upstreamType: redacted(failure.error?.type),
+      upstreamCode: redacted(failure.error?.code),
+      upstreamParam: redacted(failure.error?.param),
       timedOut: failure.timedOut ?? false,
       retryAfterSeconds: failure.retryAfterSeconds ?? null,
       ...(failure.headers === undefined ? {} : { upstreamHeaders: failure.headers }),
@@ -71,7 +74,7 @@ export function errorAnswerFailure(
 ): UpstreamFailed {
   const value = body === null ? undefined : parseJson(body);
   const error = errorOf(value);
-  const message = error?.message ?? otherMessage(value) ?? quoteOf(body);
+  const message = error?.message ?? otherMessage(value) ?? quoteOf(deployment, body);
   return upstreamFailure(deployment, {
     status,
     message,
@@ -168,9 +171,8 @@ function otherMessage(value: unknown): string | null {
   return typeof found === 'string' ? found : JSON.stringify(found);
 }
 
-/** The first characters of a body, JSON or not. */
-function quoteOf(body: Uint8Array | null): string {
-  // A character has at most 4 bytes.
-  const text = body === null ? '' : new TextDecoder().decode(body.subarray(0, QUOTE_LIMIT * 4)).trim();
-  return text === '' ? 'The upstream gave no reason.' : text.slice(0, QUOTE_LIMIT);
+/** The first characters of a body, JSON or not, without secrets. A secret is replaced before the text is cut. */
+function quoteOf(deployment: Deployment, body: Uint8Array | null): string {
+  const text = body === null ? '' : new TextDecoder().decode(body.subarray(0, READ_LIMIT)).trim();
+  return text === '' ? 'The upstream gave no reason.' : withoutSecrets(deployment, text).slice(0, QUOTE_LIMIT);
 }

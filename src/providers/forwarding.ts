@@ -1,5 +1,5 @@
 import type { JsonObject } from '../domain/json-object.ts';
-import type { ByteSink, ByteStream } from '../domain/bytes.ts';
+import { type ByteSink, type ByteStream, collect, streamOfBytes } from '../domain/bytes.ts';
 import type { Exchange, Outcome } from '../domain/chat/chat.ts';
 import type { AwsAccounts } from '../domain/chat/aws-accounts.ts';
 import { CloudRefused, type CloudTokens } from '../domain/chat/cloud-tokens.ts';
@@ -15,8 +15,10 @@ import { Secret } from '../domain/secret.ts';
 import { unparsedExchange } from '../wire/exchange.ts';
 import { withMembers } from '../wire/json/members.ts';
 import { signedHeaders } from './bedrock/sign.ts';
+import { decodedBody, encodingsOf } from './decoded-body.ts';
 import type { UsageReader } from './forwarded-readers.ts';
-import { credentialTexts, redactedBytes, redactedText } from './redacted-bytes.ts';
+import { withoutSecretTexts } from '../domain/secret-texts.ts';
+import { credentialTexts, redactedBytes } from './redacted-bytes.ts';
 import { createUsageReader } from './forwarded-usage.ts';
 
 /** Maximum number of redirects of one call. */
@@ -54,7 +56,7 @@ export function createForwarder(http: HttpClient, sources: CredentialSources): F
       };
       try {
         const answer = await sendFollowingRedirects(http, request, controller.signal);
-        return exchangeOf(request, answer, release);
+        return await exchangeOf(request, answer, release);
       } catch (error) {
         release();
         throw failureOf(request, error);
@@ -131,7 +133,7 @@ async function send(http: HttpClient, request: Forwarded, signal: AbortSignal): 
 const asJsonTexts = (members: JsonObject): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]));
 
-function exchangeOf(request: Forwarded, answer: UpstreamAnswer, release: () => void): Exchange {
+async function exchangeOf(request: Forwarded, answer: UpstreamAnswer, release: () => void): Promise<Exchange> {
   const { status } = answer;
   const secrets = credentialTexts(request);
   const headers = withoutCredentials(answer.headers, secrets);
@@ -144,13 +146,32 @@ function exchangeOf(request: Forwarded, answer: UpstreamAnswer, release: () => v
   const bytes = boundedBytes(request, answer.body, { reader, release });
   if (isError) {
     // Some upstreams repeat the key in the message of an error.
-    const redacted = redactedBytes(bytes, secrets);
-    const ofError = redacted === bytes ? headers : withoutLength(headers);
+    const isCompressed = secrets.length > 0 && encodingsOf(headers).length > 0;
+    const readable = isCompressed ? await readableError(bytes, { status, headers }) : { headers, bytes };
+    const redacted = redactedBytes(readable.bytes, secrets);
+    const ofError = redacted === bytes ? headers : withoutLength(readable.headers);
     const failed = unparsedExchange({ status, headers: ofError }, redacted, undefined);
     return { ...failed, outcome: () => ({ ...failed.outcome(), failure: statusFailure(status) }) };
   }
   const plain = unparsedExchange({ status, headers }, bytes, undefined);
   return reader === null ? plain : { ...plain, streaming: true, outcome: () => reader.outcome() ?? plain.outcome() };
+}
+
+/** Maximum size of a compressed error body, and of its text, in bytes. */
+const MAX_ERROR_BYTES = 1024 * 1024;
+
+/** The decompressed body of an error. A body that cannot be decompressed is replaced by a message. */
+async function readableError(
+  bytes: ByteStream,
+  { status, headers }: Pick<UpstreamAnswer, 'status' | 'headers'>,
+): Promise<Pick<UpstreamAnswer, 'headers'> & { readonly bytes: ByteStream }> {
+  const compressed = await collect(bytes, MAX_ERROR_BYTES);
+  const text = compressed && (await decodedBody(compressed, headers, MAX_ERROR_BYTES));
+  const { 'content-encoding': _encoding, ...plain } = headers;
+  if (text !== null) return { headers: plain, bytes: streamOfBytes(text) };
+  const message = `The upstream answered with status ${status}. Its compressed body is left out: it cannot be checked for credentials.`;
+  const replaced = Buffer.from(JSON.stringify({ error: { message } }));
+  return { headers: { ...plain, 'content-type': 'application/json' }, bytes: streamOfBytes(replaced) };
 }
 
 const statusFailure = (status: number): NonNullable<Outcome['failure']> => ({
@@ -164,7 +185,7 @@ function withoutCredentials(
   secrets: readonly string[],
 ): Readonly<Record<string, string>> {
   if (!Object.values(headers).some((value) => secrets.some((secret) => value.includes(secret)))) return headers;
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, redactedText(value, secrets)]));
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, withoutSecretTexts(value, secrets)]));
 }
 
 /** Headers of a body whose length is not known. */

@@ -12,6 +12,7 @@ import { translateClientEvent } from '../wire/realtime/client-event.ts';
 import type { SessionNames } from '../wire/realtime/fields.ts';
 import { translateServerEvent } from '../wire/realtime/server-event.ts';
 import { sessionFailure, errorAnswerFailure, transportFailure } from './failures.ts';
+import { REDACTED, secretMatcher } from '../domain/secret-texts.ts';
 import { secretsOf, withoutSecrets } from './secrets.ts';
 
 /** Maximum time to open a session, in ms. A shorter timeout of the deployment applies. */
@@ -55,12 +56,17 @@ export function createOpenRealtime(
 function upstreamOf(deployment: Deployment, request: RealtimeRequest, socket: OpenSocket): RealtimeUpstream {
   const names: SessionNames = { publicName: request.model, upstreamName: deployment.upstreamModel };
   const secrets = secretsOf(deployment);
+  const matcher = secretMatcher(secrets);
 
   /** The message without secrets. Some upstreams quote the rejected credential, which callers must not see. */
   function redacted(message: SocketMessage): SocketMessage {
     const bytes = Buffer.from(message.bytes.buffer, message.bytes.byteOffset, message.bytes.byteLength);
-    if (!secrets.some((secret) => bytes.includes(secret))) return message;
-    return { ...message, bytes: Buffer.from(withoutSecrets(deployment, bytes.toString('utf8'))) };
+    // Without a backslash nothing is escaped.
+    const mayHaveSecret = bytes.includes('\\') || secrets.some((secret) => bytes.includes(secret));
+    if (!mayHaveSecret) return message;
+    const text = bytes.toString('utf8');
+    const safe = matcher === null ? text : text.replace(matcher.pattern, () => REDACTED);
+    return safe === text ? message : { ...message, bytes: Buffer.from(safe) };
   }
 
   function failureOf(end: SocketEnd, lastError: string | null): Error | null {

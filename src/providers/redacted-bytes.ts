@@ -1,44 +1,22 @@
 import type { ByteStream } from '../domain/bytes.ts';
 import type { Forwarded } from '../domain/pass-through/forwarded.ts';
+import { headerSecrets, REDACTED, secretMatcher } from '../domain/secret-texts.ts';
 
-const MARK = '<secret>';
-/** Minimum number of characters of a replaced credential. A shorter one would match other words of an answer, too. */
-const MIN_CHARACTERS = 4;
-const SCHEME = /^(\S+) +(.+)$/;
-
-/** Texts under which an upstream may repeat a credential header: as sent, without its scheme, and decoded. */
-function formsOf(value: string): readonly string[] {
-  const [, scheme = '', bare = value] = SCHEME.exec(value) ?? [];
-  const decoded = scheme.toLowerCase() === 'basic' ? Buffer.from(bare, 'base64').toString('latin1').split(':') : [];
-  return [value, bare, ...decoded];
-}
-
-/** Texts to replace in the answer to a request, because they contain its credentials. The longest text is first. */
-export function credentialTexts({ credentials }: Pick<Forwarded, 'credentials'>): readonly string[] {
-  const texts = Object.values(credentials).flatMap((secret) => formsOf(secret.reveal()));
-  return [...new Set(texts)]
-    .filter((text) => text.length >= MIN_CHARACTERS)
-    .toSorted((left, right) => right.length - left.length);
-}
-
-/** Replaces secrets in a text. A secret that contains another one must come first. */
-export const redactedText = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce((redacted, secret) => redacted.replaceAll(secret, MARK), text);
-
-/** Matches any of these secrets. Where several match, the first in the list is used. */
-const patternOf = (secrets: readonly string[]): RegExp =>
-  new RegExp(secrets.map((secret) => secret.replaceAll(/[^\w\s]/g, String.raw`\$&`)).join('|'), 'g');
+/** Texts of the credentials of a request, the longest first. */
+export const credentialTexts = ({ credentials }: Pick<Forwarded, 'credentials'>): readonly string[] =>
+  headerSecrets(Object.values(credentials).map((secret) => secret.reveal()));
 
 /**
- * Replaces secrets in a stream. A secret may be split over chunks. So the end of each chunk is held until the next
- * chunk arrives: fewer bytes than the longest secret has. Nothing else is buffered. `secrets` has the longest secret
- * first.
+ * A stream without credentials, also without those in the escaped forms of JSON. A credential may be split over
+ * chunks. So the end of each chunk is held back until the next one, at most the length of the longest escaped form.
+ * Nothing else is buffered.
  */
 export function redactedBytes(body: ByteStream, secrets: readonly string[]): ByteStream {
-  const held = Math.max(0, ...secrets.map(({ length }) => length - 1));
-  if (held === 0) return body;
-  const pattern = patternOf(secrets);
-  // Latin-1 maps each byte to one character, and credentials in headers have no other characters.
+  const matcher = secretMatcher(secrets, { asBytes: true });
+  if (matcher === null) return body;
+  const { pattern } = matcher;
+  const held = matcher.maxLength - 1;
+  // Latin-1 maps each byte to one character.
   let rest = '';
   /** Returns the redacted bytes that can be sent, and holds the rest. Null ends the stream: nothing is held. */
   const redactNext = (bytes: Uint8Array | null): Buffer => {
@@ -49,7 +27,7 @@ export function redactedBytes(body: ByteStream, secrets: readonly string[]): Byt
     let at = 0;
     for (const { index, 0: secret } of text.matchAll(pattern)) {
       if (index >= end) break;
-      safe += text.slice(at, index) + MARK;
+      safe += text.slice(at, index) + REDACTED;
       at = index + secret.length;
     }
     if (at < end) {

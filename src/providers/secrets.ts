@@ -1,5 +1,6 @@
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { Secret } from '../domain/secret.ts';
+import { withoutSecretTexts } from '../domain/secret-texts.ts';
 
 /** All secrets of a deployment: its API key and its other secrets. Empty ones are omitted. */
 export function secretsOf({ apiKey, secrets }: Deployment): readonly string[] {
@@ -9,10 +10,9 @@ export function secretsOf({ apiKey, secrets }: Deployment): readonly string[] {
   return all;
 }
 
-/** The text with all secrets of the deployment replaced by `<secret>`. */
-export function withoutSecrets(deployment: Deployment, text: string): string {
-  return secretsOf(deployment).reduce((redacted, secret) => redacted.replaceAll(secret, '<secret>'), text);
-}
+/** The text with all secrets of the deployment replaced by `<secret>`, also in the escaped forms of JSON. */
+export const withoutSecrets = (deployment: Deployment, text: string): string =>
+  withoutSecretTexts(text, secretsOf(deployment));
 
 /** Whether a header contains a secret of the deployment. Allocates nothing, because it runs for every answer. */
 export function containsSecret({ apiKey, secrets }: Deployment, headers: Readonly<Record<string, string>>): boolean {

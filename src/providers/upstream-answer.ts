@@ -4,6 +4,7 @@ import type { Deployment } from '../domain/chat/provider.ts';
 import type { HttpClient, HttpMethod, UpstreamAnswer } from '../domain/http.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { NativeDialect } from '../wire/dialect.ts';
+import { decodedBody } from './decoded-body.ts';
 import { errorAnswerFailure, transportFailure } from './failures.ts';
 import { containsSecret, withoutSecrets } from './secrets.ts';
 
@@ -55,7 +56,8 @@ export async function sendCall(
   const headers = redactedHeaders(deployment, received.headers);
   const answer: UpstreamAnswer = headers === received.headers ? received : { status, headers, body: received.body };
   if (status >= 200 && status <= 299) return answer;
-  const errorBody = await readBody(deployment, answer, MAX_SHORT_ANSWER_BYTES);
+  const sentBody = await readBody(deployment, answer, MAX_SHORT_ANSWER_BYTES);
+  const errorBody = sentBody && (await decodedBody(sentBody, answer.headers, MAX_SHORT_ANSWER_BYTES));
   throw errorAnswerFailure(deployment, { status, headers: answer.headers, body: errorBody }, errorOf);
 }
 

@@ -68,7 +68,7 @@ function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores
     fallbacks: { ...fallbacks, ...withChangeListener(fallbacks, announcing('fallbacks')) },
     a2aAgents: withChangeListener(stores.a2aAgents, announcing('a2aAgents')),
     guardrails: withChangeListener(guardrails, announcing('guardrails')),
-    mcpServers: withChangeListener(stores.mcpServers, announcing('mcpServers')),
+    mcpServers: { ...stores.mcpServers, ...withChangeListener(stores.mcpServers, announcing('mcpServers')) },
     passThrough: withChangeListener(passThrough, announcing('endpoints')),
     policies: withChangeListener(stores.policies, announcing('policies')),
     policyAttachments: withChangeListener(stores.policyAttachments, announcing('policies')),

@@ -170,6 +170,14 @@ async function useAll(): Promise<readonly Answer[]> {
     post('/config_overrides/hashicorp_vault', { vault_addr: 'https://vault.example', vault_token: STORED.vaultToken }),
     call('PATCH', '/update/sso_settings', { body: { google_client_id: 'id', google_client_secret: STORED.ssoSecret } }),
     post('/cache/settings', { type: 'redis', host: 'h', password: STORED.redisPassword }),
+    ...[
+      { host: '127.0.0.1', port: '9', password: STORED.redisPassword },
+      { url: `redis://:${STORED.redisPassword}@127.0.0.1:9` },
+      { url: `http://:${STORED.redisPassword}@127.0.0.1:9` },
+    ].map((tested) => post('/cache/settings/test', { type: 'redis', ...tested })),
+    call('GET', '/cache/ping'),
+    call('GET', '/cache/redis/info'),
+    post('/cache/flushall', {}),
   ]);
   const calls: readonly Answer[] = await Promise.all([
     ...['plain', 'echo', 'with-headers', 'stored', 'aws', 'unknown'].map((model) =>

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Conflict, InvalidInput } from '../../src/domain/errors.ts';
+import { jsonObjectOf } from '../../src/domain/json-object.ts';
 import type { McpServerDefinition, McpServers } from '../../src/domain/mcp-servers/mcp-server.ts';
 import type { McpServerStore, StoredMcpServer } from '../../src/domain/mcp-servers/stored-server.ts';
 import { storableToolset } from '../../src/domain/mcp-toolsets/mcp-toolset.ts';
@@ -138,6 +139,38 @@ export function mcpServerStoreSuite(engine: Engine): void {
       );
       await expect(first.change('two', { alias: 'a-b' }, BY)).rejects.toThrow(InvalidInput);
       expect((await first.change('two', { alias: 'OTHER' }, BY))?.params['alias']).toBe('OTHER');
+    });
+
+    it('one of two processes gets a name that is the alias of a server of the other at the same time', async () => {
+      const [first, second] = [aProcess(), aProcess()];
+      const at = { url: 'http://h/', transport: 'http' };
+      const added = await Promise.allSettled([
+        first.add({ id: 'one', params: { ...at, server_name: 'a', alias: 'shared' } }, BY),
+        second.add({ id: 'two', params: { ...at, server_name: 'shared', alias: 'b' } }, BY),
+      ]);
+      expect(added.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+      expect((await store.all(null)).length).toBe(1);
+      await store.remove(['one', 'two']);
+      await first.add({ id: 'one', params: { ...at, server_name: 'a', alias: 'c' } }, BY);
+      await first.add({ id: 'two', params: { ...at, server_name: 'b', alias: 'e' } }, BY);
+      const changed = await Promise.allSettled([
+        first.change('one', { alias: 'shared' }, BY),
+        second.change('two', { server_name: 'shared' }, BY),
+      ]);
+      expect(changed.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    });
+
+    it('changes several servers of one state, although another process changes them at the same time', async () => {
+      const [first, second] = [aProcess(), aProcess()];
+      await first.add({ id: 'one', params: PARAMS }, BY);
+      const adding = (name: string) => (one: McpServerDefinition) => ({
+        mcp_info: { ...jsonObjectOf(one.params['mcp_info']), [name]: true },
+      });
+      await Promise.all([first.changeEach(adding('a'), BY), second.changeEach(adding('b'), BY)]);
+      await first.refresh();
+      expect(first.list()[1]?.params['mcp_info']).toEqual({ a: true, b: true });
+      await first.changeEach(() => null, { now: LATER, by: 'b' });
+      expect((await store.find('one'))?.updatedBy).toBe('admin');
     });
 
     it('a server that waits for its review is listed and not in force', async () => {

@@ -64,7 +64,7 @@ export const OTHER_STORES = {
   catalogReleases: { all: async () => [], put: async () => {}, remove: async () => {} },
   gatewayActivity: { groups: async () => [] },
   mcpToolsets: UNUSED_ROWS,
-  memory: UNUSED_ROWS,
+  memory: { ...UNUSED_ROWS, exclusively: refuse },
   guardrailUse: { days: async () => [], runs: async () => ({ runs: [], totalCount: 0 }) },
   responses: { removeBefore: async () => 0 },
   credentials: UNUSED_DEFINITIONS,

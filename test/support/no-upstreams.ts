@@ -3,6 +3,7 @@ import type { A2aPlatform } from '../../resolvers/operation/a2a-platform.ts';
 import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
 import type { SearchTools } from '../../src/domain/search-tools/search-tool.ts';
 import type { Policies } from '../../src/domain/policies/policies.ts';
+import { UNCOUNTED_CALL } from '../../src/domain/a2a-agents/sessions.ts';
 import { createPolicyBook } from '../../src/domain/policies/policy-book.ts';
 import type { Prompts } from '../../src/domain/prompts/prompt.ts';
 import type { VectorStores } from '../../src/domain/vector-stores/vector-store.ts';
@@ -64,6 +65,7 @@ export const NO_MCP_SERVERS: McpServers = {
   list: () => [],
   add: refuse,
   change: refuse,
+  changeEach: refuse,
   remove: refuse,
   configure: refuse,
   resolve: refuse,
@@ -82,7 +84,7 @@ export const NO_AGENTS: Pick<A2aPlatform, 'a2aAgents' | 'agentSessions' | 'killS
     configure: refuse,
     refresh: async () => {},
   },
-  agentSessions: { begin: () => () => {} },
+  agentSessions: { begin: () => UNCOUNTED_CALL },
   killSwitches: { pull: refuse },
 };
 

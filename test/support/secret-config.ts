@@ -18,6 +18,7 @@ export const CONFIGURED = {
   agentHeader: 'agent-header-9d27c5',
   storeKey: 'sk-store-account-7be3f0',
   searchKey: 'sk-search-account-1c94d2',
+  cachePassword: 'cache-password-e83a5f',
 } as const;
 /** Secrets that callers store, and invalid keys that they send. */
 export const STORED = {
@@ -108,6 +109,11 @@ export function secretConfig(upstreamUrl: string): object {
         },
       },
     ],
+    // Nothing listens at the address, so that failures of the cache are logged.
+    litellm_settings: {
+      cache: true,
+      cache_params: { type: 'redis', host: '127.0.0.1', port: 9, password: CONFIGURED.cachePassword },
+    },
     environment_variables: { LANGFUSE_SECRET_KEY: CONFIGURED.callbackKey },
   };
 }

@@ -193,6 +193,7 @@ export async function startVectorStoreUpstream(): Promise<VectorStoreUpstream> {
     if (kind === 'vector_stores') return answerStores(call, segments);
     if (call.path.endsWith('/rerank')) {
       const documents = sent['documents'] as readonly unknown[];
+      if (documents.includes('HUGE_RERANK')) return [200, { id: 'r', results: [], padding: 'x'.repeat(17 * 2 ** 20) }];
       const results = documents.map((_one, index) => ({ index, relevance_score: index / 10 })).toReversed();
       return [200, { id: 'r', results: results.slice(0, Number(sent['top_n'])), meta: {} }];
     }

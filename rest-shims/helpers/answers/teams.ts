@@ -33,7 +33,7 @@ export const teamColumns = (team: Team) => ({
   model_id: null,
   model_spend: {},
   model_max_budget: {},
-  policies: [],
+  policies: (team.metadata['policies'] ?? []) as readonly unknown[],
   allow_team_guardrail_config: team.metadata['allow_team_guardrail_config'] === true,
   litellm_model_table: aliasTable(team),
   ...renderPermission(team),

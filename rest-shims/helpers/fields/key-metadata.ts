@@ -55,9 +55,10 @@ export const METADATA: Readonly<Record<(typeof METADATA_MEMBERS)[number], FieldR
   temp_budget_expiry: moment,
 };
 
-/** Readers of the members about guardrails of teams and projects. */
+/** Readers of the members about guardrails and policies of teams and projects. */
 export const GUARDRAIL_READERS = {
   guardrails: optional(METADATA.guardrails),
+  policies: optional(METADATA.policies),
   disable_global_guardrails: optional(METADATA.disable_global_guardrails),
   opted_out_global_guardrails: optional(METADATA.opted_out_global_guardrails),
 };

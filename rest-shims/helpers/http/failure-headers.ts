@@ -10,12 +10,12 @@ import { policyNames, policySources } from '../model-call/policy-headers.ts';
 import { upstreamFailureHeaders } from '../model-call/upstream-failure-headers.ts';
 import type { RouteFacts } from './route.ts';
 
-/** Surfaces of model calls. */
-const MODEL_CALL_SURFACES = new Set<Surface>(['proxy', 'anthropic', 'gemini']);
+/** Surfaces of calls of models and agents. */
+const MODEL_CALL_SURFACES = new Set<Surface>(['proxy', 'anthropic', 'gemini', 'a2a']);
 
 /**
- * Headers of a failure on a surface of model calls; empty for other surfaces, and for rows that require no key. The
- * call id is present even if no call was started, but not for an unauthenticated caller.
+ * Headers of a failure on a surface of model or agent calls. Empty for other surfaces, and for rows that require no
+ * key. The call id is present even if no call was started, but not for an unauthenticated caller.
  */
 export function failureHeaders(
   { surface, credential }: Pick<RouteFacts, 'surface' | 'credential'>,

@@ -1,4 +1,5 @@
 import { InvalidRpc, type RpcId } from '../../../src/domain/a2a-agents/json-rpc.ts';
+import { attachFailedCall, failedCallOf } from '../../../src/domain/chat/failed-call.ts';
 import {
   DomainError,
   type ErrorCode,
@@ -24,6 +25,7 @@ export class JsonRpcFailure extends DomainError {
     this.name = 'JsonRpcFailure';
     this.code = failure.code;
     this.failure = failure;
+    attachFailedCall(this, failedCallOf(failure));
     this.id = id;
   }
 }

@@ -10,7 +10,7 @@ import { VERSION } from '../../../src/domain/version.ts';
 import { withMembers } from '../../../src/wire/json/members.ts';
 import { readForm } from '../../../src/wire/multipart/form.ts';
 import type { SentRequest } from '../../../src/domain/pass-through/sent-request.ts';
-import { seesApiBase } from '../../../resolvers/operation/visible-deployments.ts';
+import { seesTargetAddress } from '../../../resolvers/operation/visible-deployments.ts';
 import { isMultipart, formFields } from '../http/form.ts';
 import { COMMENT_LINE } from '../http/answer-writer.ts';
 import { HeaderLines } from '../http/header-lines.ts';
@@ -137,7 +137,8 @@ function relayHeaders(call: Call, scope: Scope): HeaderLines {
     .add(CALL_ID, call.callId)
     .add(GATEWAY_VERSION, VERSION)
     .add(DURATION, call.elapsedMs().toFixed(3));
-  if (deployment.apiBase !== null && seesApiBase(scope)) head.addText(API_BASE, publicAddress(deployment.apiBase));
+  if (deployment.apiBase !== null && seesTargetAddress(scope, deployment))
+    head.addText(API_BASE, publicAddress(deployment.apiBase));
   if (call.guardrails !== undefined) head.addText(GUARDRAILS, call.guardrails.join(','));
   // The cost of a streamed answer is not known before its end.
   const cost = exchange.streaming ? null : call.cost();

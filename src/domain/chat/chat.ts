@@ -116,6 +116,11 @@ export interface FollowUp {
    * Returns false when the answer cannot be stored. Absent for answers that must not be stored.
    */
   readonly store?: (answer: JsonObject, body: JsonObject) => boolean;
+  /**
+   * Whether callers can still refer to an earlier answer by its id. Absent for answers that must not be stored. Throws
+   * Unavailable.
+   */
+  readonly isAvailable?: (id: string) => Promise<boolean>;
   /** Id that callers get for an object that a deployment's upstream stores. */
   shownId(deploymentId: string, upstreamId: string): string;
 }

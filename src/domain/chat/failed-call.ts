@@ -17,9 +17,9 @@ export interface FailedCall {
 
 const calls = new WeakMap<object, FailedCall>();
 
-/** Attaches a call to its failure, so that the transport can name the call in the answer. */
-export function attachFailedCall(failure: unknown, call: FailedCall): void {
-  if (typeof failure === 'object' && failure !== null) calls.set(failure, call);
+/** Attaches a call to its failure, so that the transport can name the call in the answer. Null attaches nothing. */
+export function attachFailedCall(failure: unknown, call: FailedCall | null): void {
+  if (call !== null && typeof failure === 'object' && failure !== null) calls.set(failure, call);
 }
 
 /** The call of a failure; null for a failure before the call began. */

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../json-object.ts';
 import { sameValue } from '../catalog/same-value.ts';
 import { InvalidInput } from '../errors.ts';
+import type { Policy } from '../policies/policy.ts';
 import type { GuardrailDefinition } from './definition.ts';
 import { GUARDRAIL_MEMBERS, type Metadata } from './key-guardrails.ts';
 
@@ -80,4 +81,19 @@ export function assertGuardrails(
   }
   const field = 'disable_global_guardrails';
   if (typeof (sent[field] ?? false) !== 'boolean') throw new InvalidInput(`${field} must be a boolean.`, [], { field });
+}
+
+/**
+ * Throws InvalidInput for policies that are no list of names, and for a policy that does not exist in any version. Such
+ * a policy would refuse each call of its key.
+ */
+export function assertPolicies(policies: () => readonly Pick<Policy, 'name'>[], patch: MetadataPatch): void {
+  const field = 'policies';
+  const names = sentIn(patch)[field] ?? [];
+  if (!isList(names)) throw new InvalidInput('policies must be a list of names of policies.', [], { field });
+  if (names.length === 0) return;
+  const known = new Set(policies().map(({ name }) => name));
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown !== undefined)
+    throw new InvalidInput(`The policy '${unknown.slice(0, 256)}' does not exist.`, [], { field });
 }

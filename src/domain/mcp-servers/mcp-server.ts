@@ -103,6 +103,11 @@ export interface McpServers {
    * id. Throws Conflict and InvalidInput.
    */
   change(id: string, params: JsonObject, by: Authored): Promise<McpServerDefinition | null>;
+  /**
+   * Changes several stored servers, without other changes in between. `changesOf` returns the changes of a server as it
+   * is stored, or null for none. Throws Conflict and InvalidInput.
+   */
+  changeEach(changesOf: (stored: McpServerDefinition) => JsonObject | null, by: Authored): Promise<void>;
   /** Removes a stored server. Null when none has the id. */
   remove(id: string): Promise<McpServerDefinition | null>;
   /** Replaces the servers of the configuration file. */

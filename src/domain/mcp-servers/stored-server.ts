@@ -13,7 +13,13 @@ export interface StoredMcpServer extends Stamps {
 }
 
 /** Names and aliases are unique. */
-export type McpServerStore = RowStore<StoredMcpServer, null>;
+export interface McpServerStore extends RowStore<StoredMcpServer, null> {
+  /**
+   * Runs changes of servers after those that run already, also of other processes. So no other server gets a name
+   * between its check and its write. Throws Unavailable after a wait of a minute.
+   */
+  exclusively<Result>(work: () => Promise<Result>): Promise<Result>;
+}
 
 const keyOf = (value: unknown): string | null => (typeof value === 'string' ? value.toLowerCase() : null);
 

@@ -34,7 +34,12 @@ export const ALL_MEMORY: MemoryFilter = { owners: null, name: null, namePrefix: 
 
 export type MemorySort = 'created_at' | 'name';
 
-export type MemoryStore = RowStore<Memory, MemoryFilter, MemorySort>;
+export interface MemoryStore extends RowStore<Memory, MemoryFilter, MemorySort> {
+  /**
+   * Runs work after such work that runs already, also of other processes. Throws Unavailable after a wait of a minute.
+   */
+  exclusively<Result>(work: () => Promise<Result>): Promise<Result>;
+}
 
 /** Owner that a request names. */
 export interface NamedOwner {
@@ -59,9 +64,14 @@ export interface MemoryPatch {
 
 /** Maximum number of entries of one owner. */
 export const MAX_ENTRIES = 10_000;
+/**
+ * From this number of entries of an owner on, new entries of all owners are added one after another. So none exceeds
+ * the limit.
+ */
+const MANY_ENTRIES = MAX_ENTRIES / 2;
 /** Maximum number of rows of one read: a page of the default size of 50, and one row more. */
 const MAX_ROWS_OF_READ = 51;
-/** Maximum number of characters of all values of a page. 51 values of the maximum length have fewer. */
+/** Maximum number of characters of the values and metadata that one request reads. */
 const MAX_PAGE_CHARACTERS = 32 * 1024 * 1024;
 const MAX_NAME_CHARACTERS = 512;
 const MAX_VALUE_CHARACTERS = 256 * 1024;
@@ -150,25 +160,90 @@ export const patchedMemory = (entry: Memory, patch: MemoryPatch, { now, by }: Au
   validated({ ...entry, ...patch, updatedAt: now, updatedBy: by });
 
 /**
- * A store whose `list` reads a page in steps, and throws InvalidInput when its values have more than
- * `MAX_PAGE_CHARACTERS`. Without this limit, a page of long values could use up the memory of the process.
+ * Stores a new entry. Throws Conflict when its owner has the name, and InvalidInput when its owner has the maximum
+ * number of entries.
  */
-export const withBoundedPages = (store: Pick<MemoryStore, 'list' | 'count'>): Pick<MemoryStore, 'list' | 'count'> => ({
-  count: (filter) => store.count(filter),
-  async list({ from, limit, ...page }) {
-    // A page after a cursor has at most 100 rows, so it is read at once.
-    if (typeof from !== 'number') return store.list({ ...page, from, limit });
-    const rows: Memory[] = [];
-    let characters = 0;
-    while (rows.length < limit) {
-      const step = Math.min(MAX_ROWS_OF_READ, limit - rows.length);
-      const read = await store.list({ ...page, from: from + rows.length, limit: step });
-      rows.push(...read);
-      characters += read.reduce((sum, { value }) => sum + value.length, 0);
-      if (characters > MAX_PAGE_CHARACTERS)
-        throw new InvalidInput(`A page has at most ${MAX_PAGE_CHARACTERS} characters. Read fewer memories at once.`);
-      if (read.length < step) break;
-    }
-    return rows;
+export async function addWithinLimit(store: MemoryStore, entry: Memory): Promise<void> {
+  const filter = { ...ALL_MEMORY, owners: [entry.owner] };
+  const add = async (count: number): Promise<void> => {
+    if (count >= MAX_ENTRIES)
+      throw new InvalidInput(`A user or team has at most ${MAX_ENTRIES} memories. Delete some.`);
+    await store.add(entry);
+  };
+  if ((await store.count({ ...filter, name: entry.name })) > 0) throw memoryExists(entry.name);
+  const count = await store.count(filter);
+  if (count < MANY_ENTRIES) return await add(count);
+  await store.exclusively(async () => add(await store.count(filter)));
+}
+
+/** Entries that one request reads, one read after another. */
+export interface MemoryReads {
+  /** Characters of the entries that were read so far. */
+  characters: number;
+  last: Promise<unknown>;
+  /** Starts again, for the next event of a subscription. */
+  clearAll(): void;
+}
+
+export const newMemoryReads = (): MemoryReads => ({
+  characters: 0,
+  last: Promise.resolve(),
+  clearAll() {
+    this.characters = 0;
   },
 });
+
+const lengthOf = ({ value, metadata }: Memory): number =>
+  value.length + (metadata === null ? 0 : JSON.stringify(metadata).length);
+
+/** Counts entries. Throws InvalidInput when the request has read too many characters. */
+function countRead(reads: MemoryReads, rows: readonly Memory[]): void {
+  reads.characters += rows.reduce((sum, row) => sum + lengthOf(row), 0);
+  if (reads.characters > MAX_PAGE_CHARACTERS)
+    throw new InvalidInput(`A page has at most ${MAX_PAGE_CHARACTERS} characters. Read fewer memories at once.`);
+}
+
+/**
+ * The same rows, read in steps: long values are refused before they fill the memory. The limit applies to all reads of
+ * a request together, such as aliased fields of one graph operation. `list` and `findMany` throw InvalidInput.
+ */
+export function withBoundedReads(
+  store: Pick<MemoryStore, 'list' | 'count' | 'findMany'>,
+  reads: MemoryReads,
+): Pick<MemoryStore, 'list' | 'count' | 'findMany'> {
+  /** Runs a read after the earlier ones of the request, so that no two fill the memory at the same time. */
+  function afterOthers<Result>(read: () => Promise<Result>): Promise<Result> {
+    const reading = reads.last.then(read);
+    reads.last = reading.catch(() => undefined);
+    return reading;
+  }
+
+  return {
+    count: (filter) => store.count(filter),
+    findMany: (ids) =>
+      afterOthers(async () => {
+        const rows: Memory[] = [];
+        for (let at = 0; at < ids.length; at += MAX_ROWS_OF_READ) {
+          const some = await store.findMany(ids.slice(at, at + MAX_ROWS_OF_READ));
+          countRead(reads, some);
+          rows.push(...some);
+        }
+        return rows;
+      }),
+    list: ({ from: start, limit, ...page }) =>
+      afterOthers(async () => {
+        const rows: Memory[] = [];
+        for (let from = start; rows.length < limit;) {
+          const step = Math.min(MAX_ROWS_OF_READ, limit - rows.length);
+          const some = await store.list({ ...page, from, limit: step });
+          countRead(reads, some);
+          rows.push(...some);
+          const last = some.at(-1);
+          if (last === undefined || some.length < step) break;
+          if (typeof from === 'number') from += some.length;
+          else from = page.sort === 'created_at' ? last : { text: last.name, id: last.id };
+        }
+        return rows;
+      }),
+  };
+}

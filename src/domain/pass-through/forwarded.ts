@@ -95,6 +95,8 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   readonly protocol?: 'a2a';
   /** Receives the cost of the call. A later cost replaces an earlier one. */
   readonly onCost?: (cost: Usd) => void;
+  /** Called when the request is sent, after its admission and its guardrails. */
+  readonly onSent?: () => void;
   /** Limits of the target, beside those of the caller. */
   readonly limits?: readonly RateLimit[];
   /** Hash of the caller's key, for its fair share of connections. */

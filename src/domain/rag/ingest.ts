@@ -1,3 +1,4 @@
+import type { CallLabels } from '../calls/call-labels.ts';
 import { InvalidInput } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json-object.ts';
 import { STORE_PROVIDERS } from '../vector-stores/store-action.ts';
@@ -16,6 +17,8 @@ export interface IngestDraft {
   readonly fileId: string | null;
   /** `ingest_options`; null when it is no object. */
   readonly options: JsonObject | null;
+  /** Labels of the request, such as its customer. Absent for none. */
+  readonly labels?: CallLabels;
 }
 
 /** Result of a pipeline. A failed pipeline is a result, too. */

@@ -2,6 +2,8 @@
 export interface CountedCalls {
   readonly requests: number;
   readonly tokens: number;
+  /** Ids of the vector stores that the calls name. Absent for none. */
+  readonly stores?: readonly string[];
 }
 
 /** Calls of a batch file, by public model name. */

@@ -18,6 +18,13 @@ export interface ObjectAction {
 /** Path of each kind, here and under an upstream's base address. */
 export const OBJECT_PATHS = { file: '/files', batch: '/batches', response: '/responses', video: '/videos' } as const;
 
+/**
+ * Whether an access window of the deployment refuses the action: new objects, and reads of responses. The results of
+ * files, batches and videos can be read, and all objects can be cancelled and deleted.
+ */
+export const isReservable = ({ createsObject, kind, method }: ObjectAction): boolean =>
+  createsObject || (kind === 'response' && method === 'GET');
+
 const UNBILLED = { createsObject: false, billed: 'never' } as const;
 
 export const CREATE_FILE: ObjectAction = {

@@ -23,18 +23,49 @@ export function storesInBody(body: JsonObject): readonly string[] {
   return found;
 }
 
-/** The decoded segments of a path. Empty segments, and those that cannot be decoded, are left out. */
-export const segmentsOf = (path: string): readonly string[] =>
-  path.split('/').flatMap((segment) => {
-    try {
-      return segment === '' ? [] : [decodeURIComponent(segment)];
-    } catch {
-      return [];
-    }
-  });
+/** Number of times that a path is decoded. Forwarding refuses a path that is still encoded after that. */
+const MAX_DECODINGS = 4;
 
-/** Ids of the vector stores that a path names: the segments after a segment `vector_stores`. */
-export function storesInPath(path: string): readonly string[] {
-  const segments = segmentsOf(path);
-  return segments.filter((_segment, index) => segments[index - 1] === 'vector_stores');
+/** A segment without parameters after a semicolon, which some servers remove. */
+const withoutParameters = (segment: string): string => segment.replace(/;.*$/, '');
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+/** The segments of a path, each decoded. One that cannot be decoded stays as it is. */
+const decodedSegments = (path: string): readonly string[] =>
+  path
+    .split('/')
+    .filter((segment) => segment !== '')
+    .map(decoded);
+
+/** Segments of a path as upstreams may read them: decoded, and split and decoded again. */
+function readings(path: string): readonly (readonly string[])[] {
+  const found = [decodedSegments(path)];
+  for (let round = 0; round < MAX_DECODINGS; round += 1) {
+    const text = found.at(-1)?.join('/') ?? '';
+    const segments = decodedSegments(text);
+    if (segments.length === found.at(-1)?.length && segments.join('/') === text) break;
+    found.push(segments);
+  }
+  return found;
 }
+
+/** Segments of a path that may name a store, in all readings of the path. */
+export const segmentsOf = (path: string): readonly string[] =>
+  readings(path).flatMap((segments) => segments.flatMap((segment) => [segment, withoutParameters(segment)]));
+
+/** Ids of vector stores in a path: the segments after `vector_stores`, in all readings, the last reading first. */
+export const storesInPath = (path: string): readonly string[] =>
+  readings(path)
+    .toReversed()
+    .flatMap((segments) =>
+      segments
+        .filter((_segment, index) => withoutParameters(segments[index - 1] ?? '').toLowerCase() === 'vector_stores')
+        .map(withoutParameters),
+    );

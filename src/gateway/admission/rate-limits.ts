@@ -202,8 +202,9 @@ export type LimitedCall = Pick<ModelRequest, 'model'> &
     readonly calls?: BatchCalls | undefined;
     /** Fraction of the limits per minute that remains for a key whose budget is used up; 1 when absent. */
     readonly limitFraction?: number | undefined;
-    /** Limits of the target of a call, such as an agent or an MCP server. They follow those of the caller. */
+    /** Limits of the target, after those of the caller. With `isCounted`, the caller has been counted before. */
     readonly targetLimits?: readonly RateLimit[];
+    readonly isCounted?: boolean;
   };
 
 /** A limit of the tokens of batches per day. */
@@ -279,6 +280,7 @@ export function createCallLimits(
 
   function scopesOf({ key }: Caller, call: LimitedCall, facts: CallFacts): readonly RateLimit[] {
     const { calls, model, targetLimits } = call;
+    if (call.isCounted === true) return targetLimits ?? [];
     const scopes = calls === undefined ? rateScopesOf(key, model, facts) : batchScopesOf(key, calls, facts);
     return targetLimits === undefined ? scopes : [...scopes, ...targetLimits];
   }

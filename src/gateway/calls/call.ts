@@ -8,13 +8,13 @@ import { keySpendOf } from '../../domain/keys/virtual-key.ts';
 import { addUsd, type Usd, ZERO_USD } from '../../domain/money.ts';
 import { chargedKeyOf } from '../admission/budget-charges.ts';
 import type { Budgets, EstimatedCall } from '../admission/budgets.ts';
+import { combinedAdmission } from '../admission/combined-admission.ts';
 import type { CostReservation } from '../admission/cost-reservation.ts';
 import { type AccountTools, CallAccount, type CallTarget } from '../accounting/call-account.ts';
 import type { BatchReservation } from '../admission/batch-limits.ts';
 import type { GatewayCall, Tries } from '../gateway.ts';
 import type { RecordedRequest, RecordedGuardrails } from '../accounting/record.ts';
 import type { CallLimits, LimitedCall } from '../admission/rate-limits.ts';
-
 import { AnsweredCall, type CallOfAnswer } from './answered-call.ts';
 import type { CallOptions } from './call-options.ts';
 import { NO_OUTCOME, usedTokens } from './outcomes.ts';
@@ -162,12 +162,12 @@ class Call implements OpenCall, CallOfAnswer {
     const counted = limitFraction === undefined ? limited : { ...limited, limitFraction };
     const admitting = this.#tools.limits.admit(this.#options.caller, counted, this.#target.request.labels);
     if (!(admitting instanceof Promise)) {
-      this.#rateAdmission = admitting;
+      this.#rateAdmission = combinedAdmission(this.#rateAdmission, admitting);
       return;
     }
     return admitting.then((admitted) => {
       if (this.#account.isClosed) admitted?.settle(null);
-      else this.#rateAdmission = admitted;
+      else this.#rateAdmission = combinedAdmission(this.#rateAdmission, admitted);
     });
   }
 

@@ -121,12 +121,14 @@ export function createForwarding(
         const sent = { ...request, owner: caller.keyHash };
         if (guard === null) {
           call.sent();
+          request.onSent?.();
           exchange = await forwarder.forward(sent, signal);
           return call.answered(exchange);
         }
         const running = { callId: call.callId, traceId: call.traceId, signal };
         const checked = await checkForwarded(guard, sent, running);
         call.sent();
+        request.onSent?.();
         exchange = await forwarder.forward(checked, signal);
         call.received(exchange);
         const answered = call.answered(await checkForwardedAnswer(guard, exchange, running));

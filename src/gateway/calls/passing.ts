@@ -7,25 +7,25 @@ import { isSameUpstream } from '../../domain/deployments/same-upstream.ts';
 import { isCommonOrOfTeam } from '../../domain/deployments/team-models.ts';
 import { NotFound, Unsupported } from '../../domain/errors.ts';
 import type { BilledQuantity } from '../../domain/inference/billed-quantity.ts';
+import { withKeyTags } from '../../domain/calls/call-tags.ts';
 import { CHAT_COMPLETIONS } from '../../domain/inference/endpoint.ts';
 import { assertMayCall, mayCall } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import type { PassThrough } from '../../domain/upstream-objects/pass-through.ts';
-import { OBJECT_PATHS } from '../../domain/upstream-objects/object-action.ts';
+import { isReservable, OBJECT_PATHS } from '../../domain/upstream-objects/object-action.ts';
 import type { BatchReserver } from '../admission/batch-limits.ts';
 import type { EstimatedCall } from '../admission/budgets.ts';
 import { createBatchRecorder, type KeyOfOwner } from './batch-recorder.ts';
 import { type CallTools, openCall } from './call.ts';
-import { withKeyTags } from '../../domain/calls/call-tags.ts';
 import type { ObjectGateway, RequestedRoute } from '../gateway.ts';
 import { checkPrompt, promptGuardOf } from '../guardrails/guarded-prompt.ts';
 import type { Guards } from '../guardrails/guarding.ts';
-import { permittedFor, routerOfTeam } from '../routing/permitted-router.ts';
-import { providerFor, type TeamRouter, unknownModel } from '../routing/route.ts';
-import type { SelectedRequest, Selection } from '../routing/selection.ts';
-
-/** The deployment of an object is selected without its body. */
-const NO_BODY = { endpoint: CHAT_COMPLETIONS, stream: false, body: {}, bytes: new Uint8Array() } as const;
+import type { Clock } from '../../domain/clock.ts';
+import type { LabelBudgets } from '../admission/label-budgets.ts';
+import { createObjectRoutes } from '../routing/object-routes.ts';
+import { inRegion, isInRegion, noDeploymentInRegion, permittedFor, routerOfTeam } from '../routing/permitted-router.ts';
+import { providerFor, type Route, type TeamRouter, unknownModel } from '../routing/route.ts';
+import type { Selection } from '../routing/selection.ts';
 
 /** Gateway parts that calls about stored objects use. */
 interface PassingTools {
@@ -41,6 +41,8 @@ interface PassingTools {
   readonly reserveBatch: BatchReserver;
   readonly keyOf?: KeyOfOwner;
   readonly guards: Guards | null;
+  readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 /** Creates an index of the current deployments by id. It is rebuilt when the list is replaced. */
@@ -59,8 +61,9 @@ function createDeploymentIndex(source: Pick<DeploymentSource, 'current'>): () =>
 
 /** Creates the calls about stored objects: select, admit, forward, record (ADR 0025). */
 export function createPassing(options: PassingTools): ObjectGateway {
-  const { deployments, providers, routeOf, selection, tools, catalog, adjusted, reserveBatch, keyOf, guards } = options;
+  const { deployments, providers, routeOf, tools, catalog, adjusted, reserveBatch, keyOf, guards } = options;
   const byId = createDeploymentIndex(deployments);
+  const objectRoutes = createObjectRoutes(options);
 
   /** Price of a quantity; null where it is not known. */
   const priceOf = (deployment: Deployment, measured: BilledQuantity | undefined): Usd | null =>
@@ -71,31 +74,37 @@ export function createPassing(options: PassingTools): ObjectGateway {
     action.billed === 'created' && failure === null ? priceOf(deployment, measured?.()) : ZERO_USD;
 
   return {
-    placeFor({ key, keyHash }, requested) {
+    async placeFor(caller, requested) {
+      const { key } = caller;
       const { kind, model, provider } = requested;
-      const unlabelled: SelectedRequest = { ...NO_BODY, model: model ?? '', owner: keyHash };
-      const request = withKeyTags(key, unlabelled);
-      const select = selection.of({ key, request }, permittedFor(routeOf, key));
+      const customer = await objectRoutes.regionOf(key, requested.labels);
       if (model !== null) {
         assertMayCall(key, model);
-        const route = select(model);
-        if (route === null) throw unknownModel(OBJECT_PATHS[kind], model);
-        if (route.refusal !== undefined) throw route.refusal;
-        if (route.provider.pass === undefined) throw noStorage(requested);
-        return { deployment: route.deployment, model };
+        const found = objectRoutes.routeOf(caller, model, customer);
+        if (found.model !== model) assertMayCall(key, found.model);
+        if (found.route === null) throw unknownModel(OBJECT_PATHS[kind], found.model);
+        if (found.route.provider.pass === undefined) throw noStorage({ ...requested, model: found.model });
+        return { deployment: found.route.deployment, model: found.model };
       }
+      const isUsable = (one: Route): boolean =>
+        one.provider.pass !== undefined && (provider ?? one.deployment.provider) === one.deployment.provider;
       const callable = deployments
         .current()
         .filter((one) => isCommonOrOfTeam(key, one) && mayCall(key, one.modelGroup));
-      for (const name of new Set(callable.map(({ modelGroup }) => modelGroup))) {
-        const found = select
-          .all(name)
-          .find(
-            (one) =>
-              one.provider.pass !== undefined && (provider ?? one.deployment.provider) === one.deployment.provider,
-          );
+      const models = [...new Set(callable.map(({ modelGroup }) => modelGroup))];
+      const permitted = permittedFor(routeOf, key);
+      const usable = models.flatMap((name) => permitted.all(name)).filter(isUsable);
+      const [any] = usable;
+      if (any === undefined) throw noStorage(requested);
+      const within = customer === null ? usable : usable.filter((one) => isInRegion(one.deployment, customer.region));
+      const [first] = within;
+      if (customer !== null && first === undefined)
+        throw noDeploymentInRegion(any.deployment.modelGroup, customer.region);
+      for (const name of models) {
+        const found = objectRoutes.select(caller, inRegion(permitted, customer?.region), name).all(name).find(isUsable);
         if (found !== undefined) return { deployment: found.deployment, model: name };
       }
+      objectRoutes.assertUnreserved(key, (first ?? any).deployment);
       throw noStorage(requested);
     },
     deployment: (id) => byId().get(id) ?? null,
@@ -113,8 +122,12 @@ export function createPassing(options: PassingTools): ObjectGateway {
       assertMayCall(key, model);
       const routes = permittedFor(routeOf, key).all(model);
       if (routes.length === 0) throw unknownModel(OBJECT_PATHS.file, model);
-      const route = routes.find((one) => isSameUpstream(one.deployment, deployment));
-      if (route !== undefined) return route.deployment.upstreamModel;
+      const atUpstream = routes.filter((one) => isSameUpstream(one.deployment, deployment));
+      const route = atUpstream.find((one) => objectRoutes.isUnreserved(key, one.deployment)) ?? atUpstream[0];
+      if (route !== undefined) {
+        objectRoutes.assertUnreserved(key, route.deployment);
+        return route.deployment.upstreamModel;
+      }
       const message = `${OBJECT_PATHS.file}: The model ${model} is not at the upstream of this file. Name the model of its lines when you upload the file.`;
       throw new NotFound('model', model, message);
     },
@@ -145,6 +158,12 @@ export function createPassing(options: PassingTools): ObjectGateway {
       const guard = promptGuardOf(guards, caller, { ...request, ...(guardrails === undefined ? {} : { guardrails }) });
       if (guard !== null) call.setGuard(guard);
       try {
+        if (isReservable(action)) objectRoutes.assertUnreserved(caller.key, deployment);
+        if (action.createsObject) {
+          const customer = await objectRoutes.regionOf(caller.key, labels);
+          if (customer !== null && !isInRegion(deployment, customer.region))
+            throw noDeploymentInRegion(model, customer.region);
+        }
         if (action.billed === 'created') {
           const cost = priceOf(deployment, request.expected) ?? ZERO_USD;
           await call.reserve({ deployment, request: sentRequest(request), cost });

@@ -14,12 +14,13 @@ import { prefixOf } from '../../domain/mcp/tool-names.ts';
 import { upstreamHeaders } from '../../domain/mcp/upstream-headers.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import type { RecordedRequest } from '../accounting/record.ts';
-import { type CallTools, openCall } from '../calls/call.ts';
+import type { Caller } from '../../domain/caller.ts';
+import { type CallTools, type OpenCall, openCall } from '../calls/call.ts';
 import type { CallGuard, Guards } from '../guardrails/guarding.ts';
 import { withinDeadline } from './deadline.ts';
 import { checkArguments, checkResult } from './guarded-tool.ts';
 import { mcpLimitsOf } from './mcp-limits.ts';
-import type { McpGateway, McpGatewayCall, McpSender } from './mcp-gateway.ts';
+import type { McpChosenTool, McpGateway, McpGatewayCall, McpSender, McpToolChoice } from './mcp-gateway.ts';
 
 /** Deadline of a listing of all its servers together, in ms. */
 const LIST_MS = 30_000;
@@ -81,29 +82,35 @@ export function createMcpGateway(upstream: McpUpstream, tools: CallTools, guards
       }
     },
     async callTool(wanted, sender, signal) {
-      const { server } = wanted;
-      const price = priceOf(wanted);
-      const deployment = deploymentOf(server, `MCP: ${wanted.sentName}`);
       const request = requestOf(wanted, sender);
       const guard = guardOf(sender, request.model);
+      let chosen: McpChosenTool | null = 'server' in wanted ? wanted : null;
+      let reportsFailure = false;
+      const price = (): Usd => (chosen === null || reportsFailure ? ZERO_USD : priceOf(chosen));
       const call = openCall(tools, {
         caller: sender.caller,
         request,
-        deployment,
+        deployment: { ...deploymentOf(chosen?.server ?? null, request.model), modelGroup: request.model },
         signal,
-        costOf: ({ failure }) => (failure === null ? price : ZERO_USD),
+        costOf: ({ failure }) => (failure === null ? price() : ZERO_USD),
+        // The server does the work although its client has left.
+        abortedCost: price,
       });
       if (guard !== null) call.setGuard(guard);
       try {
-        await call.reserve({ deployment, request: null, cost: price });
-        await call.limit({ model: request.model, targetLimits: mcpLimitsOf(sender.caller, server) });
+        const cost = 'server' in wanted ? priceOf(wanted) : highestPrice(wanted);
+        await call.reserve({ deployment: call.deployment(), request: null, cost });
+        chosen = await limited(call, wanted, { caller: sender.caller, request });
+        const { server, tool } = chosen;
         const running = { callId: call.callId, traceId: call.traceId, signal };
         const args = guard === null ? wanted.args : await checkArguments(guard, wanted.args, running);
         if (args !== wanted.args) call.setEditedRequest({ ...request, body: { input: args } });
         const milliseconds = server.timeoutMs ?? CALL_MS;
-        const result = await withinDeadline({ signal, milliseconds, what: nameIn(server) }, (deadline) =>
-          upstream.callTool(server, { name: wanted.tool, args }, upstreamCall(server, sender, deadline)),
-        );
+        const result = await withinDeadline({ signal, milliseconds, what: nameIn(server) }, (deadline) => {
+          call.sent();
+          return upstream.callTool(server, { name: tool, args }, upstreamCall(server, sender, deadline));
+        });
+        reportsFailure = result.isError === true;
         // A result that the guardrails refuse was delivered by the server, so it is charged.
         call.received(exchangeOf(outcomeWith(result, tools.capturePrompts)));
         const checked = guard === null ? result : await checkResult(guard, result, running);
@@ -112,7 +119,7 @@ export function createMcpGateway(upstream: McpUpstream, tools: CallTools, guards
       } catch (failure) {
         attachFailedCall(failure, {
           callId: call.callId,
-          timeoutSeconds: (server.timeoutMs ?? CALL_MS) / 1_000,
+          timeoutSeconds: (chosen?.server.timeoutMs ?? CALL_MS) / 1_000,
           ...(guard === null ? {} : { guardrails: guard.applied }),
         });
         call.failed(failure);
@@ -122,11 +129,38 @@ export function createMcpGateway(upstream: McpUpstream, tools: CallTools, guards
   };
 }
 
+/**
+ * Counts a call in the limits of its caller and of its server. Servers are asked for the tool after the limits of the
+ * caller have admitted the call.
+ */
+async function limited(
+  call: OpenCall,
+  wanted: McpGatewayCall,
+  { caller, request }: { readonly caller: Caller; readonly request: RecordedRequest },
+): Promise<McpChosenTool> {
+  const { model } = request;
+  if ('server' in wanted) {
+    await call.limit({ model, targetLimits: mcpLimitsOf(caller, wanted.server) });
+    return wanted;
+  }
+  await call.limit({ model });
+  const chosen = await wanted.choose();
+  call.replaceDeployment({ request, deployment: deploymentOf(chosen.server, model) });
+  await call.limit({ model, targetLimits: mcpLimitsOf(caller, chosen.server), isCounted: true });
+  return chosen;
+}
+
 const nameIn = (server: McpServer): string => `The MCP server ${prefixOf(server)}`;
 
 /** Price of a call: that of the tool, else that of the server, else nothing. */
-const priceOf = ({ server: { prices }, tool }: McpGatewayCall): Usd =>
+const priceOf = ({ server: { prices }, tool }: McpChosenTool): Usd =>
   prices.byTool.get(tool) ?? prices.perCall ?? ZERO_USD;
+
+/** The highest price of a call whose server is not known. */
+const highestPrice = ({ candidates, sentName }: McpToolChoice & Pick<McpGatewayCall, 'sentName'>): Usd =>
+  candidates
+    .map((server) => priceOf({ server, tool: sentName }))
+    .reduce((highest, price) => (price > highest ? price : highest), ZERO_USD);
 
 /** The request of a tool call as it is recorded. Its span has the type of a tool. */
 function requestOf({ sentName, args }: McpGatewayCall, { caller, sessionId }: McpSender): RecordedRequest {

@@ -7,15 +7,26 @@ import type { McpToolResult } from '../../domain/mcp/mcp-upstream.ts';
 /** Facts of a client's request that reach servers. */
 export type McpSender = Pick<McpRequest, 'clientHeaders' | 'callerToken' | 'sessionId'> & { readonly caller: Caller };
 
-/** A call of one tool. */
-export interface McpGatewayCall {
+/** A tool at its server. */
+export interface McpChosenTool {
   readonly server: McpServer;
   /** Name at the server, without prefix. */
   readonly tool: string;
+}
+
+/** A tool whose server is not known: servers are asked for their tools. */
+export interface McpToolChoice {
+  readonly candidates: readonly McpServer[];
+  /** Asks the candidates. Called when the budgets and limits of the caller admit the call. Throws Forbidden. */
+  readonly choose: () => Promise<McpChosenTool>;
+}
+
+/** A call of one tool. */
+export type McpGatewayCall = (McpChosenTool | McpToolChoice) & {
   /** Name that the client sent. */
   readonly sentName: string;
   readonly args: JsonObject;
-}
+};
 
 /** Requests to MCP servers. They do not check which servers and tools the caller may use. */
 export interface McpGateway {

@@ -87,7 +87,7 @@ function createSendWithCache(
     if (answer === null || answer.streaming !== request.stream) return null;
     const maxAgeSeconds = request.cache?.maxAgeSeconds ?? null;
     const isTooOld = maxAgeSeconds !== null && clock.now().getTime() - answer.storedAtMs > maxAgeSeconds * 1_000;
-    return isTooOld ? null : answer;
+    return isTooOld || !(await isReferable(answer, request)) ? null : answer;
   }
 
   /**
@@ -127,6 +127,17 @@ function createSendWithCache(
     if (routed.request.typed === true && readDeltas === undefined) return send(call, routed);
     return sendCached(settings, call, caller, routed);
   };
+}
+
+/** Id of a response in its JSON or in the first event of its stream. */
+const RESPONSE_ID = /"id"\s*:\s*"(resp_[\w-]+)"/;
+
+/** Whether the caller can refer to a cached answer by its id. False also where that cannot be read. */
+async function isReferable({ body }: StoredAnswer, { followUp }: ModelRequest): Promise<boolean> {
+  if (followUp?.isAvailable === undefined) return true;
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
+  const [, id] = RESPONSE_ID.exec(text) ?? [];
+  return id === undefined || (await followUp.isAvailable(id).catch(() => false));
 }
 
 /** Runs the guardrails of the deployment of the first route. Returns the request with their edits. */

@@ -52,13 +52,15 @@ function regionOf({ options, apiBase }: Pick<Deployment, 'options' | 'apiBase'>)
   return REGIONS.find(([, form]) => form.test(named))?.[0] ?? null;
 }
 
+/** Whether a deployment processes its calls in a region. A router selects among the deployments of other models. */
+export const isInRegion = (deployment: Deployment, region: Region): boolean =>
+  deployment.autoRouter !== undefined || regionOf(deployment) === region;
+
 /** A router with the deployments of one region only; the router itself without a region. */
 export function inRegion(routeOf: Router, region: Region | undefined): Router {
   if (region === undefined) return routeOf;
-  // A router has no region: the deployments that it selects are filtered.
-  const isInRegion = ({ deployment }: Route): boolean =>
-    deployment.autoRouter !== undefined || regionOf(deployment) === region;
-  return filteredRouter(routeOf, () => isInRegion);
+  const isPermitted = ({ deployment }: Route): boolean => isInRegion(deployment, region);
+  return filteredRouter(routeOf, () => isPermitted);
 }
 
 /** The region of the customer of a call; null for no restriction. */

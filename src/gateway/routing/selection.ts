@@ -249,10 +249,18 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
         const routes = routesOf(model);
         return routes.length === 0 ? routes : rankingOf(model, routes).routes;
       };
+      /** The found route, with a refusal while it is reserved for other teams. */
+      const unreserved = (found: Route | null, model: string): Route | null => {
+        if (found === null) return null;
+        const { refusal } = unreservedRoutes([found], { key, request, policy, group: null, model });
+        return refusal === null ? found : { ...found, refusal };
+      };
       const select = (model: string, deploymentId?: string): Route | null => {
-        const routes = deploymentId === undefined && !isPlain(model) ? routesOf(model) : [];
+        // The strategy selects nothing for a request that refers to a stored object.
+        if (deploymentId !== undefined) return unreserved(router(model, deploymentId), model);
+        const routes = isPlain(model) ? [] : routesOf(model);
         const [first] = routes;
-        if (first === undefined) return router(model, deploymentId);
+        if (first === undefined) return router(model);
         const { routes: ranked, refusal } = rankingOf(model, routes);
         if (refusal !== null) return { ...first, refusal };
         const ofCaller = affinitiesOfCaller(affinityChecks(policy, model), model, request);
@@ -264,10 +272,7 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
       };
       const byId = (id: string): Route | null => {
         const found = router.byId(id);
-        if (found === null) return null;
-        const call = { key, request, policy, group: null, model: found.deployment.modelGroup };
-        const { refusal } = unreservedRoutes([found], call);
-        return refusal === null ? found : { ...found, refusal };
+        return unreserved(found, found?.deployment.modelGroup ?? id);
       };
       return Object.assign(select, { all, byId });
     },

@@ -8,7 +8,12 @@ import { transaction } from './transaction.ts';
 export type Mutex = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** Numbers of the advisory locks, by what a lock protects. */
-const LOCKS = { 'trace bodies': 7_214_001, 'auto routers': 7_214_002 } as const;
+const LOCKS = {
+  'trace bodies': 7_214_001,
+  'auto routers': 7_214_002,
+  'MCP servers': 7_214_003,
+  memories: 7_214_004,
+} as const;
 
 /** Maximum wait for earlier work of this process, and again for work of other processes, in ms. */
 const MAX_WAIT_MS = 60_000;

@@ -1,8 +1,15 @@
 import { raw } from '@mikro-orm/core';
 import type { JsonObject } from '../../domain/json-object.ts';
-import { memoryExists, type MemoryStore } from '../../domain/memory/memory.ts';
+import {
+  type Memory,
+  memoryExists,
+  type MemoryFilter,
+  type MemorySort,
+  type MemoryStore,
+} from '../../domain/memory/memory.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
+import { createDatabaseMutex } from '../database/mutex.ts';
 import { createRowStore, matching } from '../database/row-store.ts';
 import { MemoryEntity } from './entities.ts';
 
@@ -12,8 +19,8 @@ const nameBeginsWith = (prefix: string): JsonObject => {
   return { [raw('substr(name, 1, cast(? as integer)) = cast(? as text)', [Array.from(text).length, text])]: [] };
 };
 
-export const createMemoryStore = (database: Database): MemoryStore =>
-  createRowStore(database, {
+export const createMemoryStore = (database: Database): MemoryStore => ({
+  ...createRowStore<Memory, MemoryFilter, MemorySort>(database, {
     entity: MemoryEntity,
     noun: 'memory',
     where: ({ owners, name, namePrefix, search }) => [
@@ -23,4 +30,6 @@ export const createMemoryStore = (database: Database): MemoryStore =>
     ],
     ranks: { name: 'name' },
     conflictText: ({ name }) => memoryExists(name).message,
-  });
+  }),
+  exclusively: createDatabaseMutex(database, 'memories'),
+});

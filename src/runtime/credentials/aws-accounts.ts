@@ -3,6 +3,7 @@ import type * as Library from '@aws-sdk/credential-providers';
 import type { AwsAccount, AwsAccounts, AwsCredentials } from '../../domain/chat/aws-accounts.ts';
 import { CloudRefused } from '../../domain/chat/cloud-tokens.ts';
 import { Secret } from '../../domain/secret.ts';
+import { withoutSecretTexts } from '../../domain/secret-texts.ts';
 import { withDeadline } from '../../domain/with-deadline.ts';
 import { processEnvironment } from '../settings/process-environment.ts';
 import { createCredentialCache, type ExpiringCredential } from './expiring-credential.ts';
@@ -82,10 +83,10 @@ const REASON_CHARACTERS = 200;
 function reasonIn(error: unknown, { keys, webIdentityToken }: AwsAccount): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   const [line = ''] = text.split('\n', 1);
-  return [keys?.secretAccessKey, keys?.sessionToken, webIdentityToken]
-    .flatMap((secret) => secret?.reveal() || [])
-    .reduce((left, secret) => left.replaceAll(secret, '<secret>'), line)
-    .slice(0, REASON_CHARACTERS);
+  const secrets = [keys?.secretAccessKey, keys?.sessionToken, webIdentityToken].flatMap(
+    (secret) => secret?.reveal() ?? [],
+  );
+  return withoutSecretTexts(line, secrets).slice(0, REASON_CHARACTERS);
 }
 
 /** Equal for equal settings. */

@@ -14,7 +14,7 @@ import {
   nameKeysOf,
   type StoredMcpServer,
 } from '../../domain/mcp-servers/stored-server.ts';
-import { newStamps } from '../../domain/row-store.ts';
+import { type Authored, newStamps } from '../../domain/row-store.ts';
 import { type Cipher, cipherFor, type Secrets } from '../credentials/encryption.ts';
 import { createJsonSealer } from '../credentials/json-sealer.ts';
 import { orderedReads } from '../tasks/ordered-reads.ts';
@@ -105,32 +105,57 @@ export function createMcpServers(options: McpServersOptions): McpServers {
   /** Columns of a row that params determine. */
   const columnsOf = (id: string, params: JsonObject) => ({ ...nameKeysOf(params), sealed: sealer.seal(id, params) });
 
+  /** Changes a stored server. `changesOf` gets the stored params. Null when none has the id. */
+  async function changeStored(
+    id: string,
+    changesOf: (params: JsonObject) => JsonObject | null,
+    { now, by }: Authored,
+  ): Promise<StoredMcpServer | null> {
+    const changed = await store.change(id, (row) => {
+      const before = sealer.open(id, row.sealed);
+      if (before === null) throw UNREADABLE;
+      const changes = changesOf(before);
+      if (changes === null) return row;
+      const params = changedParams(before, changes, stdio);
+      assertUniqueNames({ id, params }, list());
+      return { ...row, ...columnsOf(id, params), updatedAt: now, updatedBy: by };
+    });
+    return changed?.after ?? null;
+  }
+
   configure(configured);
   return {
     servers: () => inForce,
     list,
     async add({ id, params: sent }, by) {
       const params = checkedParams(sent, stdio);
-      // Other processes may have stored servers since the last read.
-      await refresh();
-      if (list().some((one) => one.id === id)) throw new Conflict(`An MCP server with the id ${id} exists already.`);
-      assertUniqueNames({ id, params }, list());
       const row = { id, ...columnsOf(id, params), ...newStamps(by) };
-      await store.add(row);
+      await store.exclusively(async () => {
+        // Other processes may have stored servers since the last read.
+        await refresh();
+        if (list().some((one) => one.id === id)) throw new Conflict(`An MCP server with the id ${id} exists already.`);
+        assertUniqueNames({ id, params }, list());
+        await store.add(row);
+      });
       await refresh();
       return load(row).definition;
     },
-    async change(id, changes, { now, by }) {
-      await refresh();
-      const changed = await store.change(id, (row) => {
-        const before = sealer.open(id, row.sealed);
-        if (before === null) throw UNREADABLE;
-        const params = changedParams(before, changes, stdio);
-        assertUniqueNames({ id, params }, list());
-        return { ...row, ...columnsOf(id, params), updatedAt: now, updatedBy: by };
+    async change(id, changes, by) {
+      const changed = await store.exclusively(async () => {
+        await refresh();
+        return await changeStored(id, () => changes, by);
       });
       await refresh();
-      return changed === null ? null : load(changed.after).definition;
+      return changed === null ? null : load(changed).definition;
+    },
+    async changeEach(changesOf, by) {
+      await store.exclusively(async () => {
+        await refresh();
+        const changed = stored.filter(({ definition }) => changesOf(definition) !== null);
+        for (const { definition } of changed)
+          await changeStored(definition.id, (params) => changesOf({ ...definition, params }), by);
+      });
+      await refresh();
     },
     async remove(id) {
       const [removed] = await store.remove([id]);

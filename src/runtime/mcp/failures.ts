@@ -1,6 +1,7 @@
 import { DomainError, UpstreamFailed } from '../../domain/errors.ts';
 import { HttpFailure } from '../../domain/http.ts';
 import { isJsonObject } from '../../domain/json-object.ts';
+import { withoutSecretTexts } from '../../domain/secret-texts.ts';
 
 const PROVIDER = 'mcp';
 /** Maximum characters of a server's own message in an error. */
@@ -13,13 +14,16 @@ interface Refusal {
   readonly headers: Readonly<Record<string, string>>;
   /** Null when it is too large. */
   readonly body: Uint8Array | null;
+  /** Texts of the credentials of the request, which some servers repeat. None when absent. */
+  readonly secrets?: readonly string[];
 }
 
 /** Error for a message that a server refused with an HTTP status. */
-export function statusFailure(server: string, { status, headers, body }: Refusal): UpstreamFailed {
+export function statusFailure(server: string, { status, headers, body, secrets = [] }: Refusal): UpstreamFailed {
   const shown = Object.entries(headers).filter(([name]) => SHOWN_HEADERS.has(name));
   const retryAfter = Number(headers['retry-after']);
-  return new UpstreamFailed(statusMessage(server, status, body), {
+  const message = statusMessage(server, status, body === null ? null : messageIn(body, secrets));
+  return new UpstreamFailed(message, {
     provider: PROVIDER,
     upstreamStatus: status,
     retryAfterSeconds: Number.isFinite(retryAfter) && retryAfter > 0 ? retryAfter : null,
@@ -27,19 +31,18 @@ export function statusFailure(server: string, { status, headers, body }: Refusal
   });
 }
 
-function statusMessage(server: string, status: number, body: Uint8Array | null): string {
+function statusMessage(server: string, status: number, reason: string | null): string {
   if (status === 401) return 'upstream authentication required (HTTP 401)';
-  const reason = body === null ? null : messageIn(Buffer.from(body).toString('utf8'));
   return `The MCP server ${server} refused the request (HTTP ${status})${reason === null ? '' : `: ${reason}`}`;
 }
 
-/** The message of a JSON-RPC error; null for any other text. */
-function messageIn(text: string): string | null {
+/** The message of a JSON-RPC error, without secrets; null for any other text. */
+function messageIn(body: Uint8Array, secrets: readonly string[]): string | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
     const error = isJsonObject(value) ? value['error'] : null;
     const message = isJsonObject(error) ? error['message'] : null;
-    return typeof message === 'string' ? message.slice(0, MESSAGE_CHARACTERS) : null;
+    return typeof message === 'string' ? withoutSecretTexts(message, secrets).slice(0, MESSAGE_CHARACTERS) : null;
   } catch {
     return null;
   }

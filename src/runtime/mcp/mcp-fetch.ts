@@ -2,6 +2,7 @@ import { collect } from '../../domain/bytes.ts';
 import { DomainError, UpstreamFailed } from '../../domain/errors.ts';
 import type { HttpClient, HttpMethod, UpstreamAnswer } from '../../domain/http.ts';
 import { isJsonObject, jsonObjectOf } from '../../domain/json-object.ts';
+import { headerSecrets } from '../../domain/secret-texts.ts';
 import { boundedBody } from './bounded-body.ts';
 import { CUT_STREAM, statusFailure, upstreamFailure } from './failures.ts';
 
@@ -69,7 +70,8 @@ export function createMcpFetch({ http, server, hasOpenStream, headers, streamEnd
         });
       }
       const refusal = await collect(answer.body, REFUSAL_BYTES);
-      throw statusFailure(server, { status: answer.status, headers: answer.headers, body: refusal });
+      const secrets = headerSecrets(Object.values(await headers()));
+      throw statusFailure(server, { status: answer.status, headers: answer.headers, body: refusal, secrets });
     } catch (error) {
       ended();
       throw error;

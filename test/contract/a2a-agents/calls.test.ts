@@ -242,12 +242,50 @@ describe('messages to agents', () => {
       429,
       { error: expect.objectContaining({ message: 'Session s has used all 1 calls of agent sessions.' }) },
     ]);
+    // A call that is refused before it is sent does not count.
+    const limits = { litellm_params: { max_iterations: 1, guardrails: ['no-apples'] } };
+    await createAgent('selective', limits);
+    expect((await post('/a2a/selective', send('an apple'), inSession)).status).toBe(400);
+    const poor = await newKey(app, { rpm_limit: 0 });
+    expect((await post('/a2a/selective', send('hi'), { ...inSession, as: poor })).status).toBe(429);
+    expect((await post('/a2a/selective', send('hi'), inSession)).status).toBe(200);
+    expect((await post('/a2a/selective', send('hi'), inSession)).status).toBe(429);
     await createAgent('budgeted', { litellm_params: { cost_per_query: 0.5, max_budget_per_session: 0.5 } });
     expect(await ask('/a2a/budgeted', send('hi'), inSession)).toEqual([200, echoed('hi')]);
     expect(await ask('/a2a/budgeted', send('hi'), inSession)).toEqual([
       429,
       { error: expect.objectContaining({ message: 'Session s has used its budget of 0.5 USD for agent budgeted.' }) },
     ]);
+  });
+});
+
+describe('headers of answers', () => {
+  const CALL_ID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as string;
+
+  it('a2a.call: failures have the id of the call', async () => {
+    await createAgent('guarded', { litellm_params: { guardrails: ['no-apples'] } });
+    const poor = await newKey(app, { rpm_limit: 0 });
+    const failures = [
+      await post('/a2a/nope', send('hi')),
+      await post('/a2a/plain', rpc('nope')),
+      await post('/a2a/guarded', send('an apple')),
+      await post('/a2a/plain', send('hi'), { as: poor }),
+    ];
+    expect(failures.map(({ status, headers }) => [status, headers.get('x-litellm-call-id')])).toEqual([
+      [404, CALL_ID],
+      [400, CALL_ID],
+      [400, CALL_ID],
+      [429, CALL_ID],
+    ]);
+    expect(failures[2]?.headers.get('x-litellm-applied-guardrails')).toBe('no-apples');
+    expect((await post('/a2a/plain', send('hi'), { as: null })).headers.get('x-litellm-call-id')).toBeNull();
+  });
+
+  it('a2a.call 200: only administrators see the address of the agent', async () => {
+    const headerFor = async (as: string) =>
+      (await post('/a2a/plain', send('hi'), { as })).headers.get('x-litellm-model-api-base');
+    expect(await headerFor(key)).toBeNull();
+    expect(await headerFor(app.adminKey)).toContain('http://127.0.0.1');
   });
 });
 

@@ -141,19 +141,6 @@ describe('batches.create', () => {
       );
   });
 
-  it('403: a key that may not call every model names a file of another team member', async () => {
-    const team = { team_id: 'lines' };
-    const { id } = await uploadLines(await newKey(app, team));
-    const key = await newKey(app, { ...team, models: ['assistant'] });
-    const message = 'This key may not call every model: it can only start batches from files that it uploaded itself.';
-    expect(await answerOf(await create(batchBody(id), { key }))).toEqual(
-      refusal(403, message, { type: 'key_model_access_denied', param: 'model' }),
-    );
-    expect((await create(batchBody(id), { key: await newKey(app, team) })).status).toBe(200);
-    const { id: ownFileId } = await uploadLines(key);
-    expect((await create(batchBody(ownFileId), { key })).status).toBe(200);
-  });
-
   it('422: a budget of zero', async () => {
     const team = { team_id: 'poor' };
     const { id } = await uploadLines(await newKey(app, team));

@@ -134,6 +134,7 @@ describe('settings of a key', () => {
   });
 
   it('of policies and prompts are stored in the metadata', async () => {
+    expect((await post('/policies', { policy_name: 'p' })).status).toBe(200);
     const { status, body } = await post('/key/generate', { policies: ['p'], prompts: ['q'] });
     expect([status, body['policies'], body['metadata']]).toEqual([200, ['p'], { policies: ['p'], prompts: ['q'] }]);
   });

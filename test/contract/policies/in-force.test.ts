@@ -156,8 +156,13 @@ describe('policies of calls', () => {
         "The policy 'orphan' of this call cannot run: the parent policy 'gone' of 'orphan' is not in force. The call is refused.",
       ),
     );
-    expect(await outcome({ policies: ['nope'] })).toEqual(
-      refusal("The policy 'nope' of this call is not in force, so the call is refused."),
+    const [, made] = await server.manage('POST', '/policies', { policy_name: 'removed' });
+    const ofRemoved = await server.newKey({ policies: ['removed'] });
+    const { policy_id: id } = made as { readonly policy_id: string };
+    expect((await server.manage('DELETE', `/policies/${id}`))[0]).toBe(200);
+    const refused = await server.ask(CHAT, chat('hi'), ofRemoved);
+    expect([refused.status, refused.body]).toEqual(
+      refusal("The policy 'removed' of this call is not in force, so the call is refused."),
     );
     expect(server.upstreamRequests()).toEqual([]);
   });

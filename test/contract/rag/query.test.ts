@@ -69,6 +69,17 @@ describe('rag.query', () => {
     expect(fieldsIn(body)).toMatchObject({ rerank_results: { results: [{ index: 1 }] } });
   });
 
+  it('500: the answer of the rerank model is too large to read', async () => {
+    const large = await server.newStore();
+    await server.newFile('HUGE_RERANK', large);
+    const rerank = { enabled: true, model: 'ranker' };
+    const [status, body] = await ask(queryBody({ retrieval_config: { vector_store_id: large }, rerank }));
+    expect([status, body]).toEqual([
+      500,
+      detail('The answer of the rerank model ranker cannot be used: it is no JSON object.'),
+    ]);
+  });
+
   it('200: a stream', async () => {
     const answer = await fetch(`${server.app.url}/rag/query`, {
       method: 'POST',

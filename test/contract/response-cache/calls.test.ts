@@ -137,6 +137,34 @@ describe('conversations of an upstream', () => {
   });
 });
 
+describe('a response that was deleted', () => {
+  const idIn = (text: string): string => /"id":"(resp_[\w-]+)"/.exec(text)?.[1] ?? '';
+
+  it.each([
+    ['at the gateway', 'claude', false],
+    ['at the gateway, as a stream', 'claude', true],
+    ['at its upstream', 'chat', false],
+    ['at its upstream, as a stream', 'chat', true],
+  ])('%s, is a miss', async (_where, model, stream) => {
+    const body = { model, input: newText(), stream };
+    const { first, second, upstreamCalls } = await askTwice('/v1/responses', body);
+    expect([second.text, upstreamCalls]).toEqual([first.text, 1]);
+    const id = idIn(first.text);
+    const deleted = await cached.app.call('DELETE', `/v1/responses/${id}`);
+    expect(deleted.status).toBe(200);
+    const calls = cached.upstreamCalls();
+    const third = await cached.ask('/v1/responses', body);
+    expect([third.status, cached.upstreamCalls()]).toEqual([200, calls + 1]);
+    expect(idIn(third.text)).not.toBe(id);
+    expect((await cached.ask('/v1/responses', body)).text).toBe(third.text);
+  });
+
+  it('does not matter for a response that is not stored', async () => {
+    const body = { model: 'claude', input: newText(), store: false };
+    expect((await askTwice('/v1/responses', body)).upstreamCalls).toBe(1);
+  });
+});
+
 describe('controls of a request', () => {
   const CHAT = '/v1/chat/completions';
   const chat = (text: string, cache?: object) => ({ model: 'chat', messages: messages(text), ...(cache && { cache }) });

@@ -37,6 +37,16 @@ const REQUESTS: readonly (readonly [title: string, method: string, path: string,
   ],
   ['a forwarded search', 'POST', '/openai/v1/vector_stores/STORE/search', () => ({ query: 'q' })],
   ['an encoded path', 'POST', '/openai/v1/vector%5Fstores/STORE/search', () => ({ query: 'q' })],
+  ['a path with an encoded slash', 'POST', '/openai/v1/vector_stores%2FSTORE/search', () => ({ query: 'q' })],
+  [
+    'a path with an encoded slash after the id',
+    'POST',
+    '/openai/v1/vector_stores/STORE%2Fsearch',
+    () => ({ query: 'q' }),
+  ],
+  ['a path that is encoded twice', 'POST', '/openai/v1/vector_stores%252FSTORE/search', () => ({ query: 'q' })],
+  ['a path with parameters', 'POST', '/openai/v1/vector_stores;a/STORE;b/search', () => ({ query: 'q' })],
+  ['a path in upper case', 'POST', '/openai/v1/Vector_Stores/STORE/search', () => ({ query: 'q' })],
   ['a provider path with another prefix', 'POST', '/openai_passthrough/v1/vector_stores/STORE', () => ({ name: 'n' })],
 ];
 
@@ -73,6 +83,18 @@ describe('vector stores that requests for other APIs name', () => {
     }
     expect(server.upstream.received.length).toBe(sent);
     expect((await upload(member))[0]).not.toBe(403);
+  });
+
+  it('400 and 404 for an id with a slash: the gateway serves no path in an id', async () => {
+    const ask = (path: string, key: string) => server.ask('GET', `/v1/vector_stores${path}`, undefined, key);
+    const sent = server.upstream.received.length;
+    expect((await ask(`%2F${store}`, member))[0]).toBe(404);
+    expect((await ask(`/${store}%2Ffiles`, member))[0]).toBe(404);
+    const refused = [400, { error: expect.objectContaining({ message: 'An id in the path has a slash.' }) as Json }];
+    expect(await ask(`/${store}%2Ffiles`, server.app.adminKey)).toEqual(refused);
+    expect(await ask(`/${store}/files/a%2Fcontent`, member)).toEqual(refused);
+    expect(await ask(`/${store}/file_batches/a%2Fcancel`, member)).toEqual(refused);
+    expect(server.upstream.received.length).toBe(sent);
   });
 
   it('no 403 for an unregistered store, unless the key has a list without the store', async () => {

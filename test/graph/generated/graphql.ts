@@ -86,7 +86,7 @@ export type AuditAction =
   | 'CREATED'
   /** The row was deleted. */
   | 'DELETED'
-  /** The secret of a key was replaced. */
+  /** The secret of a key, or the tokens of a login, were replaced. */
   | 'ROTATED'
   /** The row was unblocked. */
   | 'UNBLOCKED'
@@ -121,6 +121,8 @@ export type AuditNoun =
   | 'ACCESS_GROUP'
   /** Budgets that other rows refer to. */
   | 'BUDGET'
+  /** Logins of command lines with PKCE. */
+  | 'COMMAND_LINE_SESSION'
   /** Credentials of providers. */
   | 'CREDENTIAL'
   /** Customers of client applications. */
@@ -1602,6 +1604,7 @@ export type NodeQuery = { node:
     | NodeFacts_CatalogSnapshot_Fragment
     | NodeFacts_Checkout_Fragment
     | NodeFacts_CodingAgent_Fragment
+    | NodeFacts_CommandLineSession_Fragment
     | NodeFacts_Credential_Fragment
     | NodeFacts_Customer_Fragment
     | NodeFacts_DatasetSummary_Fragment
@@ -1651,6 +1654,7 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_CatalogSnapshot_Fragment
     | NodeFacts_Checkout_Fragment
     | NodeFacts_CodingAgent_Fragment
+    | NodeFacts_CommandLineSession_Fragment
     | NodeFacts_Credential_Fragment
     | NodeFacts_Customer_Fragment
     | NodeFacts_DatasetSummary_Fragment
@@ -1712,6 +1716,8 @@ type NodeFacts_CatalogSnapshot_Fragment = { __typename: 'CatalogSnapshot', id: s
 type NodeFacts_Checkout_Fragment = { __typename: 'Checkout', id: string };
 
 type NodeFacts_CodingAgent_Fragment = { __typename: 'CodingAgent', id: string };
+
+type NodeFacts_CommandLineSession_Fragment = { __typename: 'CommandLineSession', id: string };
 
 type NodeFacts_Credential_Fragment = { __typename: 'Credential', id: string };
 
@@ -1787,6 +1793,7 @@ export type NodeFactsFragment =
   | NodeFacts_CatalogSnapshot_Fragment
   | NodeFacts_Checkout_Fragment
   | NodeFacts_CodingAgent_Fragment
+  | NodeFacts_CommandLineSession_Fragment
   | NodeFacts_Credential_Fragment
   | NodeFacts_Customer_Fragment
   | NodeFacts_DatasetSummary_Fragment
@@ -2000,6 +2007,7 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'CatalogSnapshot' }
     | { __typename: 'Checkout' }
     | { __typename: 'CodingAgent' }
+    | { __typename: 'CommandLineSession' }
     | { __typename: 'Credential' }
     | { __typename: 'Customer' }
     | { __typename: 'DatasetSummary' }

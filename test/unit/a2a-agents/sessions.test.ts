@@ -27,13 +27,23 @@ describe('sessions of agents', () => {
     sessions.begin(agent({ max_iterations: 1 }, 'b'), 's');
   });
 
+  it('max_iterations does not count a call that was not sent', () => {
+    const sessions = createAgentSessions();
+    const limited = agent({ max_iterations: 1 });
+    const refused = sessions.begin(limited, 's');
+    refused.release();
+    refused.release();
+    sessions.begin(limited, 's');
+    expect(() => sessions.begin(limited, 's')).toThrow('Session s has used all 1 calls of agent a.');
+  });
+
   it('max_budget_per_session allows calls until the costs have reached it; a later charge replaces an earlier one', () => {
     const sessions = createAgentSessions();
     const limited = agent({ max_budget_per_session: 1 });
-    const charge = sessions.begin(limited, 's');
-    charge(usd(5));
-    charge(usd(0.6));
-    sessions.begin(limited, 's')(usd(0.4));
+    const first = sessions.begin(limited, 's');
+    first.charge(usd(5));
+    first.charge(usd(0.6));
+    sessions.begin(limited, 's').charge(usd(0.4));
     expect(() => sessions.begin(limited, 's')).toThrow('Session s has used its budget of 1 USD for agent a.');
   });
 

@@ -12,6 +12,7 @@ function scopeWithEntries(entries: number) {
     all: () => Promise.resolve([]),
     count: ({ name }: MemoryFilter) => Promise.resolve(name === null ? entries : 0),
     add: (entry: Memory) => Promise.resolve(void added.push(entry)),
+    exclusively: (work: () => Promise<unknown>) => work(),
   };
   const platform = { stores: { memory }, ids: { uuid: () => 'id' }, clock: { now: () => new Date(0) } };
   const scope = { platform, caller: { ...aCaller(), userId: 'u' } } as unknown as Scope;
