@@ -52,10 +52,10 @@ interface ObjectRouteTools {
 }
 
 export function createObjectRoutes({ routeOf, selection, labelBudgets, clock }: ObjectRouteTools): ObjectRoutes {
-  const windowOf = (key: VirtualKey | null, { selection }: Deployment) =>
-    selection?.accessWindows === undefined
+  const windowOf = (key: VirtualKey | null, { selection: settings }: Deployment) =>
+    settings?.accessWindows === undefined
       ? null
-      : reservingWindow(selection.accessWindows, key?.teamId ?? null, clock.now());
+      : reservingWindow(settings.accessWindows, key?.teamId ?? null, clock.now());
 
   function assertUnreserved(key: VirtualKey | null, deployment: Deployment): void {
     const window = windowOf(key, deployment);
