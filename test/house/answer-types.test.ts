@@ -87,6 +87,7 @@ const NOT_COMPARED = [
   'settings.getUiTheme',
   'settings.getVantage',
   'settings.getWebsearch',
+  'ocr.create',
   'settings.iconImage',
   'settings.logoImage',
   'settings.updateBlockUnpriced',

@@ -272,6 +272,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'requests.transform': 'Show the request that the provider would receive.',
   'rerank.create': 'Rank documents by a query.',
   'responses.cancel': 'Cancel a background response.',
+  'ocr.create': 'Read the text of a document or an image, by pages.',
   'responses.compact': 'Compact a conversation.',
   'responses.connect': 'Create responses over a WebSocket.',
   'responses.create': 'Create a response, in the Responses format of OpenAI.',

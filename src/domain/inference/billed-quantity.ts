@@ -16,7 +16,7 @@ const SURROGATE_PAIR = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
 /** Billed quantity of a request; undefined where the request alone does not determine it. */
 export function billedQuantityOf(endpoint: Endpoint, body: RequestBody): BilledQuantity | undefined {
   const text = body[endpoint.input.member];
-  if (endpoint.billedBy === undefined || typeof text !== 'string') return undefined;
+  if (endpoint.billedBy !== 'character' || typeof text !== 'string') return undefined;
   // A surrogate pair is one character.
-  return { unit: endpoint.billedBy, count: text.length - (text.match(SURROGATE_PAIR)?.length ?? 0) };
+  return { unit: 'character', count: text.length - (text.match(SURROGATE_PAIR)?.length ?? 0) };
 }

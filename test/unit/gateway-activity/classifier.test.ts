@@ -108,6 +108,7 @@ const MODEL_CALLS: ReadonlySet<string> = new Set([
   'search.call',
   'videos.create',
   'videos.remix',
+  'ocr.create',
 ]);
 
 /** Name of the row that is counted as `llm` and relays no answer of an upstream. */
