@@ -6,6 +6,7 @@ import { inputItemsOf, listedItems } from '../../src/domain/responses/items.ts';
 import type { ResponseItem, StoredResponse } from '../../src/domain/responses/stored-response.ts';
 import { isOwnResponseId, type UpstreamResponse, ownResponseId } from '../../src/domain/responses/response-ids.ts';
 import type { GatewayCall } from '../../src/gateway/gateway.ts';
+import { withContainers } from './named-containers.ts';
 import { assertMayNameStores } from './named-stores.ts';
 import { callerOf } from './operation.ts';
 import { resolveReferences, noPrevious } from './response-context.ts';
@@ -53,7 +54,8 @@ export async function askWithItems(
   const store = storeAnswer(scope, { id: answerIds.ownId, previousId, ownItemsOf });
   const followUp = isStored ? { ...answerIds, store } : answerIds;
   await assertMayUseTools(scope, request);
-  const call = await scope.platform.gateway.call(callerOf(scope), { ...resolved.request, followUp }, scope.signal);
+  const placed = await withContainers(scope, resolved.request);
+  const call = await scope.platform.gateway.call(callerOf(scope), { ...placed, followUp }, scope.signal);
   return { call, items: call.editedBody === undefined ? items : ownItemsOf(call.editedBody) };
 }
 

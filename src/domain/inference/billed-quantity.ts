@@ -5,6 +5,8 @@ import type { Endpoint } from './endpoint.ts';
 /** Billed quantity of a call that is not billed by tokens. */
 export type BilledQuantity =
   | { readonly unit: 'query' | 'character' | 'page' | 'annotated_page' | 'credit'; readonly count: number }
+  /** Containers that run code. The price is that of a session of the code interpreter. */
+  | { readonly unit: 'code_session'; readonly count: number }
   /** Audio duration, with fractions. */
   | { readonly unit: 'second'; readonly count: number }
   /** Duration of a video. `resolution` is e.g. `1080p` or `4k`; null where it is not known. */

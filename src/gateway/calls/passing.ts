@@ -12,6 +12,8 @@ import { assertMayCall, mayCall } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import type { PassThrough } from '../../domain/upstream-objects/pass-through.ts';
 import { OBJECT_PATHS } from '../../domain/upstream-objects/object-action.ts';
+import { mayStore } from '../../domain/upstream-objects/object-families.ts';
+import type { ObjectKind } from '../../domain/upstream-objects/upstream-object.ts';
 import type { BatchReserver } from '../admission/batch-limits.ts';
 import type { EstimatedCall } from '../admission/budgets.ts';
 import { createBatchRecorder, type KeyOfOwner } from './batch-recorder.ts';
@@ -56,7 +58,8 @@ function createDeploymentIndex(source: Pick<DeploymentSource, 'current'>): () =>
 export function createPassing(options: PassingTools): ObjectGateway {
   const { deployments, providers, routeOf, tools, catalog, adjusted, reserveBatch, keyOf, guards } = options;
   const byId = createDeploymentIndex(deployments);
-  const storesObjects = (deployment: Deployment): boolean => providerFor(deployment, providers).pass !== undefined;
+  const storesObjects = (deployment: Deployment, kind: ObjectKind): boolean =>
+    providerFor(deployment, providers).pass !== undefined && mayStore(deployment.provider, kind);
 
   /** Price of a quantity; null where it is not known. */
   const priceOf = (deployment: Deployment, measured: BilledQuantity | undefined): Usd | null =>
@@ -73,7 +76,7 @@ export function createPassing(options: PassingTools): ObjectGateway {
         assertMayCall(key, model);
         const route = permittedFor(routeOf, key)(model);
         if (route === null) throw unknownModel(OBJECT_PATHS[kind], model);
-        if (route.provider.pass === undefined) throw noStorage(requested);
+        if (!storesObjects(route.deployment, kind)) throw noStorage(requested);
         return { deployment: route.deployment, model };
       }
       const deployment = deployments
@@ -83,12 +86,18 @@ export function createPassing(options: PassingTools): ObjectGateway {
             (provider === null || one.provider === provider) &&
             isCommonOrOfTeam(key, one) &&
             mayCall(key, one.modelGroup) &&
-            storesObjects(one),
+            storesObjects(one, kind),
         );
       if (deployment === undefined) throw noStorage(requested);
       return { deployment, model: deployment.modelGroup };
     },
     deployment: (id) => byId().get(id) ?? null,
+    deploymentsAt(id) {
+      const deployment = byId().get(id);
+      if (deployment === undefined) return [id];
+      const others = deployments.current().filter((one) => one.id !== id && isSameUpstream(one, deployment));
+      return [id, ...others.map((one) => one.id)];
+    },
     recordBatch: createBatchRecorder(tools, {
       catalog,
       adjusted,
@@ -99,13 +108,14 @@ export function createPassing(options: PassingTools): ObjectGateway {
           .all(name)
           .map(({ deployment }) => deployment),
     }),
-    upstreamModelAt({ key }, deployment, model) {
+    upstreamModelAt({ key }, deployment, model, kind = 'file') {
       assertMayCall(key, model);
       const routes = permittedFor(routeOf, key).all(model);
-      if (routes.length === 0) throw unknownModel(OBJECT_PATHS.file, model);
+      if (routes.length === 0) throw unknownModel(OBJECT_PATHS[kind], model);
       const route = routes.find((one) => isSameUpstream(one.deployment, deployment));
       if (route !== undefined) return route.deployment.upstreamModel;
-      const message = `${OBJECT_PATHS.file}: The model ${model} is not at the upstream of this file. Name the model of its lines when you upload the file.`;
+      const advice = kind === 'file' ? ' Name the model of its lines when you upload the file.' : '';
+      const message = `${OBJECT_PATHS[kind]}: The model ${model} is not at the upstream of this file.${advice}`;
       throw new NotFound('model', model, message);
     },
     async pass(caller, deployment, request, signal) {
@@ -175,7 +185,16 @@ const sentRequest = ({ labels }: PassThrough): EstimatedCall['request'] => ({
   ...(labels === undefined ? {} : { labels }),
 });
 
-const PLURALS = { file: 'files', batch: 'batches', response: 'responses', video: 'videos' } as const;
+const PLURALS = {
+  file: 'files',
+  batch: 'batches',
+  response: 'responses',
+  video: 'videos',
+  container: 'containers',
+  fine_tuning_job: 'fine-tuning jobs',
+  eval: 'evals',
+  eval_run: 'eval runs',
+} as const;
 
 function noStorage({ kind, model, provider }: RequestedRoute): Unsupported {
   const path = OBJECT_PATHS[kind];

@@ -143,6 +143,16 @@ const OTHER_UPSTREAM_CALLS: ReadonlySet<string> = new Set([
   'storeBatches.cancel',
   'search.callTool',
   'prompts.test',
+  'containers.create',
+  'containerFiles.create',
+  'fineTuningJobs.create',
+  'fineTuningJobs.cancel',
+  'fineTuningJobs.pause',
+  'fineTuningJobs.resume',
+  'evals.create',
+  'evals.update',
+  'evalRuns.create',
+  'evalRuns.cancel',
 ]);
 
 /** All POST requests below the path of a provider are counted as `llm`. */
