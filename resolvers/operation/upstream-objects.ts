@@ -290,8 +290,13 @@ export async function currentState(
     const { read } = await passForObject(scope, request, { callId: null, parent: null });
     await storeState(scope, object, read.shown);
     return read.shown;
-  } catch {
+  } catch (failure) {
     scope.signal.throwIfAborted();
-    return stored;
+    const isGone = failure instanceof UpstreamFailed && failure.upstreamStatus === 404;
+    if (object.kind !== 'container' || !isGone) return stored;
+    // An upstream removes expired containers. With a final status, later lists do not ask for it again.
+    const expired = { ...stored, status: 'expired' };
+    await storeState(scope, object, expired);
+    return expired;
   }
 }

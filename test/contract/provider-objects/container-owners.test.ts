@@ -19,6 +19,21 @@ const noContainer = (id: string): Answer => [
   },
 ];
 
+describe('containers.list', () => {
+  it('200: administrators see the containers of all keys, and the keys of a team those of the team', async () => {
+    const [, team] = await ask('POST', '/team/new', { team_alias: 'containers' }, server.app.adminKey);
+    const members = [
+      await server.newKey({ team_id: team['team_id'] }),
+      await server.newKey({ team_id: team['team_id'] }),
+    ];
+    const id = await newContainer(members[0]);
+    for (const key of [members[1], server.app.adminKey]) {
+      const [, { data }] = await ask('GET', '/v1/containers?limit=100', undefined, key);
+      expect((data as readonly Json[]).map((one) => one['id'])).toContain(id);
+    }
+  });
+});
+
 describe('a container in a request for a response', () => {
   const respond = (container: string, key?: string, model = 'tiny') => {
     const tools = [{ type: 'code_interpreter', container }];
