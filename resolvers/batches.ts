@@ -1,7 +1,13 @@
 import type { JsonObject } from '../src/domain/json-object.ts';
 import type { Caller } from '../src/domain/caller.ts';
 import { Forbidden, InvalidInput, LimitExceeded } from '../src/domain/errors.ts';
-import { CANCEL_BATCH, CREATE_BATCH, GET_BATCH } from '../src/domain/upstream-objects/object-action.ts';
+import {
+  CANCEL_BATCH,
+  CREATE_BATCH,
+  GET_BATCH,
+  type ObjectAction,
+} from '../src/domain/upstream-objects/object-action.ts';
+import { EVAL_RUN } from '../src/domain/upstream-objects/object-families.ts';
 import { allCalls, type BatchCalls } from '../src/domain/upstream-objects/batch-calls.ts';
 import { mayChange } from '../src/domain/upstream-objects/shown-object.ts';
 import type { ObjectPage, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
@@ -220,27 +226,33 @@ export const listBatches = operation({
 });
 
 /**
- * Reads the state of every open batch that is not older than `OPEN_MS`. So the usage of an ended batch is recorded even
- * when no client reads the batch. Each call to an upstream runs as the owner of its batch.
+ * Reads the state of every open batch, and every open run of an evaluation, that is not older than `OPEN_MS`. So the
+ * usage of an ended one is recorded even when no client reads it. Each call to an upstream runs as the owner.
  */
 export const followBatches = operation({
   name: 'followBatches',
   access: system,
-  async run({ platform, signal }: Scope<ObjectPlatform>, _input: undefined): Promise<void> {
-    const { stores, clock } = platform;
-    const oldestMs = clock.now().getTime() - OPEN_MS;
-    const page = { kind: 'batch', purpose: null, limit: PAGE_SIZE, oldestFirst: false } as const;
-    for (let after: string | null = null; ;) {
-      const found: readonly UpstreamObject[] = await stores.upstreamObjects.list({ kind: 'all' }, { ...page, after });
-      for (const object of found.filter(({ kind, shown }) => mayChange(kind, shown))) {
-        if (object.createdAt.getTime() < oldestMs) return;
-        const userId = object.userId ?? null;
-        const owner: Caller = { ...object.owner, role: 'internal_user', key: null, userId };
-        await currentState({ platform, caller: owner, signal }, object, GET_BATCH);
-      }
-      const last = found.at(-1);
-      if (last === undefined || found.length < PAGE_SIZE || last.createdAt.getTime() < oldestMs) return;
-      after = last.id;
-    }
+  async run(scope: Scope<ObjectPlatform>, _input: undefined): Promise<void> {
+    await follow(scope, GET_BATCH);
+    await follow(scope, EVAL_RUN.get);
   },
 });
+
+/** Reads the state of every open object of the kind of an action that is not older than `OPEN_MS`. */
+async function follow({ platform, signal }: Scope<ObjectPlatform>, readAction: ObjectAction): Promise<void> {
+  const { stores, clock } = platform;
+  const oldestMs = clock.now().getTime() - OPEN_MS;
+  const page = { kind: readAction.kind, purpose: null, limit: PAGE_SIZE, oldestFirst: false } as const;
+  for (let after: string | null = null; ;) {
+    const found: readonly UpstreamObject[] = await stores.upstreamObjects.list({ kind: 'all' }, { ...page, after });
+    for (const object of found.filter(({ kind, shown }) => mayChange(kind, shown))) {
+      if (object.createdAt.getTime() < oldestMs) return;
+      const userId = object.userId ?? null;
+      const owner: Caller = { ...object.owner, role: 'internal_user', key: null, userId };
+      await currentState({ platform, caller: owner, signal }, object, readAction);
+    }
+    const last = found.at(-1);
+    if (last === undefined || found.length < PAGE_SIZE || last.createdAt.getTime() < oldestMs) return;
+    after = last.id;
+  }
+}

@@ -29,6 +29,7 @@ const OF_MODES: readonly (readonly [key: string, label: string, path: string, mo
   ['audio_speech', 'Audio Speech', '/audio/speech', 'audio_speech'],
   ['moderations', 'Moderations', '/moderations', 'moderation'],
   ['rerank', 'Rerank', '/rerank', 'rerank'],
+  ['ocr', 'OCR', '/ocr', 'ocr'],
 ];
 
 const namedProviders = (names: readonly string[]): PublicEndpoint['providers'] =>

@@ -9,6 +9,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import { resolveReferences } from './operation/response-context.ts';
 import type { ResponsePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { withContainers } from './operation/named-containers.ts';
 import { askWithItems, assertMayUseTools, withUpstreamPrevious } from './operation/response-calls.ts';
 
 /** One turn of a WebSocket connection. */
@@ -72,7 +73,7 @@ export const prepareResponse = operation({
     const { request, from, previousStoredId } = continuedTurn(turn);
     const resolved = await resolveReferences(scope, withUpstreamPrevious(scope, request));
     await assertMayUseTools(scope, request);
-    await scope.platform.gateway.admit(callerOf(scope), resolved.request);
+    await scope.platform.gateway.admit(callerOf(scope), await withContainers(scope, resolved.request));
     const id = ownResponseId(scope.platform.ids.uuid());
     turn.memory.put(turn.lane, { id, previousStoredId, items: resolved.items });
     return { id, previousId: from ?? previousStoredId };

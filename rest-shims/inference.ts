@@ -12,6 +12,7 @@ import {
   TRANSCRIPTIONS,
   TRANSLATIONS,
 } from '../src/domain/inference/endpoint.ts';
+import { OCR } from '../src/domain/inference/document-endpoint.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import { callThrough, openAiFormat } from './helpers/model-call/model-call.ts';
 import { isForMistral, withId } from './helpers/model-call/mistral-clients.ts';
@@ -50,7 +51,7 @@ async function embeddings(request: HttpRequest, scope: Scope): Promise<HttpAnswe
   return isForMistral(request) ? withId(answer, `embd-${crypto.randomUUID()}`) : answer;
 }
 
-/** Endpoints in the format of OpenAI that call a model, and reranking. */
+/** Endpoints in the format of OpenAI that call a model, reranking, and reading of documents. */
 export const inferenceRoutes: readonly RouteRow[] = [
   rowOf('chat.completions', CHAT_COMPLETIONS),
   rowOf('completions.create', COMPLETIONS),
@@ -63,4 +64,5 @@ export const inferenceRoutes: readonly RouteRow[] = [
   rowOf('transcriptions.create', TRANSCRIPTIONS),
   rowOf('translations.create', TRANSLATIONS),
   rowOf('rerank.create', RERANK, ['/v1/rerank', '/v2/rerank', '/rerank']),
+  rowOf('ocr.create', OCR, ['/v1/ocr', '/ocr']),
 ];

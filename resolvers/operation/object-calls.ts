@@ -6,7 +6,7 @@ import type { BilledQuantity } from '../../src/domain/inference/billed-quantity.
 import type { BatchCalls } from '../../src/domain/upstream-objects/batch-calls.ts';
 import { type ObjectAction, OBJECT_PATHS } from '../../src/domain/upstream-objects/object-action.ts';
 import type { PassBody, PassThrough } from '../../src/domain/upstream-objects/pass-through.ts';
-import { type ReadObject, readObject } from '../../src/domain/upstream-objects/shown-object.ts';
+import { isUpstreamId, type ReadObject, readObject } from '../../src/domain/upstream-objects/shown-object.ts';
 import type { ObjectKind, ShownObject, UpstreamObject } from '../../src/domain/upstream-objects/upstream-object.ts';
 import { videoSecondsOf } from '../../src/domain/upstream-objects/video-quantity.ts';
 import type { GatewayCall, StoragePlace } from '../../src/gateway/gateway.ts';
@@ -42,6 +42,10 @@ const NOT_FOUND_TEXTS: Readonly<Record<ObjectKind, (id: string) => string>> = {
   batch: (id) => `No batch found with id '${id}'.`,
   response: (id) => `Response with id '${id}' not found.`,
   video: (id) => `Video with id '${id}' not found.`,
+  container: (id) => `Container with id '${id}' not found.`,
+  fine_tuning_job: (id) => `Fine-tuning job with id '${id}' not found.`,
+  eval: (id) => `Eval with id '${id}' not found.`,
+  eval_run: (id) => `Eval run with id '${id}' not found.`,
 };
 
 /** Error for an object that does not exist or that the caller may not see. */
@@ -63,6 +67,18 @@ export function placeOf(
   if (deployment !== null) return { deployment, model: deployment.modelGroup };
   const notFound = NOT_FOUND_TEXTS[kind](id).replace(/\.$/, '');
   throw new NotFound(kind, id, `${notFound}. The deployment it was kept at is no longer configured.`);
+}
+
+/**
+ * Path of a stored object after the path of its kind. A run is below its evaluation. Throws NotFound for a run whose
+ * state has no usable id of the evaluation.
+ */
+export function tailOf({ kind, id, upstreamId, shown }: UpstreamObject): string {
+  const own = `/${encodeURIComponent(upstreamId)}`;
+  if (kind !== 'eval_run') return own;
+  const evalId = shown?.['eval_id'];
+  if (typeof evalId !== 'string' || !isUpstreamId(evalId)) throw noObject(kind, id);
+  return `/${encodeURIComponent(evalId)}/runs${own}`;
 }
 
 /** One call about a stored object. */

@@ -219,7 +219,7 @@ export interface ObjectPlatform extends StoreNamingPlatform {
 
 /** Responses, stored here or by an upstream. */
 export interface ResponsePlatform extends PromptedPlatform, StoreNamingPlatform {
-  readonly stores: Pick<Stores, 'responses'>;
+  readonly stores: Pick<Stores, 'responses' | 'upstreamObjects'>;
   readonly gateway: Gateway & ObjectGateway;
   readonly responses: {
     readonly ids: ResponseIds;

@@ -7,6 +7,7 @@ import type { ResponseItem, StoredResponse } from '../../src/domain/responses/st
 import { isOwnResponseId, type UpstreamResponse, ownResponseId } from '../../src/domain/responses/response-ids.ts';
 import type { GatewayCall } from '../../src/gateway/gateway.ts';
 import { isAvailable } from './deleted-responses.ts';
+import { withContainers } from './named-containers.ts';
 import { assertMayNameStores } from './named-stores.ts';
 import { callerOf } from './operation.ts';
 import { resolveReferences, noPrevious } from './response-context.ts';
@@ -55,7 +56,8 @@ export async function askWithItems(
   const isKept = (id: string): Promise<boolean> => isAvailable(scope, id);
   const followUp = isStored ? { ...answerIds, store, isAvailable: isKept } : answerIds;
   await assertMayUseTools(scope, request);
-  const call = await scope.platform.gateway.call(callerOf(scope), { ...resolved.request, followUp }, scope.signal);
+  const placed = await withContainers(scope, resolved.request);
+  const call = await scope.platform.gateway.call(callerOf(scope), { ...placed, followUp }, scope.signal);
   return { call, items: call.editedBody === undefined ? items : ownItemsOf(call.editedBody) };
 }
 

@@ -4,7 +4,7 @@ import { withTokenCustomer } from '../../src/domain/calls/token-customer.ts';
 import { UpstreamFailed } from '../../src/domain/errors.ts';
 import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { allCalls, type BatchCalls, type CountedCalls } from '../../src/domain/upstream-objects/batch-calls.ts';
-import { batchUseOf, batchEndOf, type ModelUse } from '../../src/domain/upstream-objects/batch-use.ts';
+import { batchUseOf, batchEndOf, type ModelUse, runUsesOf } from '../../src/domain/upstream-objects/batch-use.ts';
 import { type ObjectAction, READ_FILE } from '../../src/domain/upstream-objects/object-action.ts';
 import { outputUseOf } from '../../src/domain/upstream-objects/output-use.ts';
 import {
@@ -15,6 +15,9 @@ import {
   withOurIds,
 } from '../../src/domain/upstream-objects/shown-object.ts';
 import {
+  type ObjectKind,
+  newObjectId,
+  OBJECT_MEMBERS,
   objectId,
   type ObjectPage,
   type ShownObject,
@@ -28,6 +31,7 @@ import {
   passForObject,
   placeOf,
   type ShownCall,
+  tailOf,
 } from './object-calls.ts';
 import { callerOf } from './operation.ts';
 import type { ObjectPlatform } from './platform.ts';
@@ -43,10 +47,13 @@ export async function storeObject(
   { id: upstreamId, shown }: ReadObject,
   {
     calls,
+    evalId,
     undo,
     ...sent
   }: Pick<CallFacts, 'labels'> & {
     readonly calls?: BatchCalls | undefined;
+    /** Our id of the evaluation of a run. */
+    readonly evalId?: string;
     readonly undo: (upstreamId: string) => Promise<unknown>;
   },
 ): Promise<UpstreamObject> {
@@ -54,17 +61,18 @@ export async function storeObject(
   const { kind } = action;
   const caller = callerOf(scope);
   const sentLabels = sent.labels === undefined ? {} : { labels: sent.labels };
-  // A batch is recorded when it has ended, so its labels and its user are stored until then.
-  const { labels } = kind === 'batch' ? withTokenCustomer(caller.key, withKeyTags(caller.key, sentLabels)) : {};
-  const userId = kind === 'batch' ? nullIfBlank(caller.userId) : null;
+  const isRecordedLater = kind === 'batch' || kind === 'eval_run';
+  // A batch or a run is recorded when it has ended, so its labels and its user are stored until then.
+  const { labels } = isRecordedLater ? withTokenCustomer(caller.key, withKeyTags(caller.key, sentLabels)) : {};
+  const userId = isRecordedLater ? nullIfBlank(caller.userId) : null;
   const object: UpstreamObject = {
-    id: objectId(kind, ids.uuid()),
+    id: newObjectId(kind, { uuid: ids.uuid(), upstreamId }),
     kind,
     deploymentId: place.deployment.id,
     upstreamId,
     owner: ownerOf(caller),
     createdAt: clock.now(),
-    purpose: purposeOf(shown),
+    purpose: evalId ?? purposeOf(kind, shown),
     shown,
     ...(userId === null ? {} : { userId }),
     ...(labels === undefined ? {} : { labels }),
@@ -80,11 +88,15 @@ export async function storeObject(
   return object;
 }
 
-const purposeOf = ({ purpose }: ShownObject): string | null => (typeof purpose === 'string' ? purpose : null);
+/** Purpose of a file, or name of a container. Lists select by it. */
+function purposeOf(kind: ObjectKind, { purpose, name }: ShownObject): string | null {
+  const value = kind === 'container' ? name : purpose;
+  return typeof value === 'string' ? value : null;
+}
 
 /**
- * Objects as the caller sees them: with ids of the gateway, also for the files that they name. An output file of a
- * batch belongs to the owner of the batch. Its row is created when a batch names the file for the first time.
+ * Objects as the caller sees them: with ids of the gateway, also for the files that they name. A file that a batch or a
+ * fine-tuning job made belongs to its owner. The row is created when the object names the file for the first time.
  */
 async function shownObjects(
   scope: Scope<ObjectPlatform>,
@@ -100,8 +112,10 @@ async function shownObjects(
     const named = new Set(atDeployment.flatMap(({ shown }) => idsOf(shown)));
     if (named.size === 0) continue;
     const readKnownIds = async (): Promise<void> => {
-      for (const { id, upstreamId } of await upstreamObjects.findAtUpstream(deploymentId, [...named]))
-        idByUpstreamId.set(upstreamId, id);
+      // Other deployments of the account may have stored a file. The row of this deployment has precedence.
+      for (const at of scope.platform.gateway.deploymentsAt(deploymentId).toReversed())
+        for (const { id, upstreamId } of await upstreamObjects.findAtUpstream(at, [...named]))
+          idByUpstreamId.set(upstreamId, id);
     };
     await readKnownIds();
     const newFiles = atDeployment.flatMap(({ object, shown }) =>
@@ -113,19 +127,35 @@ async function shownObjects(
     // Read again, because another process may have created the rows of these files first.
     if (newFiles.length > 0) await readKnownIds();
   }
-  return objects.map(({ object, shown }) => withOurIds(shown, object.id, idByUpstreamId));
+  return objects.map(({ object, shown }) => {
+    const renamed = withOurIds(shown, object.id, idByUpstreamId);
+    return object.kind === 'eval_run' ? runWithOurIds(renamed, object, shown) : renamed;
+  });
 }
 
-/** Row of an output file of a batch. Its content is read from the upstream later. */
+/** A run with our id of its evaluation, also in the address of its report. */
+function runWithOurIds(
+  renamed: ShownObject,
+  { id, upstreamId, purpose: evalId }: UpstreamObject,
+  { eval_id: upstreamEvalId, report_url: address }: ShownObject,
+): ShownObject {
+  if (typeof address !== 'string') return { ...renamed, eval_id: evalId };
+  const withRun = address.replaceAll(upstreamId, () => id);
+  const report = typeof upstreamEvalId === 'string' ? withRun.replaceAll(upstreamEvalId, () => evalId ?? '') : withRun;
+  return { ...renamed, eval_id: evalId, report_url: report };
+}
+
+/** Row of a file that a batch or a fine-tuning job made. Its content is read from the upstream later. */
 function outputFileOf(
   scope: Scope<ObjectPlatform>,
-  { deploymentId, owner }: UpstreamObject,
+  { kind: maker, deploymentId, owner }: UpstreamObject,
   upstreamId: string,
 ): UpstreamObject {
   const { ids, clock } = scope.platform;
   const id = objectId('file', ids.uuid());
   const createdAt = clock.now();
-  return { id, kind: 'file', deploymentId, upstreamId, owner, createdAt, purpose: 'batch_output', shown: null };
+  const purpose = maker === 'fine_tuning_job' ? 'fine-tune-results' : 'batch_output';
+  return { id, kind: 'file', deploymentId, upstreamId, owner, createdAt, purpose, shown: null };
 }
 
 /** A page of a list, as the caller sees it. */
@@ -168,9 +198,9 @@ export async function shownCall(
 }
 
 /**
- * Stores the current state of an object. Records the spend of a batch that has ended since the last read, if its
- * deployment is still configured. The usage is that of the upstream or of the output file. The state is stored after
- * that file is read and the records of the spend are committed. Before, a further read records the batch again.
+ * Stores the current state of an object. Records the spend of a batch or a run that has ended since the last read, if
+ * its deployment is still configured. The usage is that of the upstream or of the output file. The state is stored
+ * after that file is read and the records of the spend are committed. Before, a further read records it again.
  */
 export async function storeState(scope: BackgroundScope, object: UpstreamObject, shown: ShownObject): Promise<void> {
   const { stores, gateway, records, clock } = scope.platform;
@@ -185,11 +215,11 @@ export async function storeState(scope: BackgroundScope, object: UpstreamObject,
   };
   const deployment = gateway.deployment(object.deploymentId);
   const hasJustEnded = mayChange(kind, object.shown) && !mayChange(kind, shown);
-  if (deployment !== null && kind === 'batch' && hasJustEnded) {
-    const uses = await usesOf(scope, object, shown);
+  if (deployment !== null && (kind === 'batch' || kind === 'eval_run') && hasJustEnded) {
+    const uses = kind === 'batch' ? await usesOf(scope, object, shown) : runUsesOf(shown);
     if (uses === 'unread') return;
     if (uses.length > 0) {
-      await gateway.recordBatch({ ...batch, deployment, uses, endedAt: batchEndOf(shown, clock.now()) });
+      await gateway.recordBatch({ ...batch, kind, deployment, uses, endedAt: batchEndOf(shown, clock.now()) });
       const isCommitted = await records.spendStored();
       if (!isCommitted) return;
     }
@@ -249,16 +279,24 @@ export async function currentState(
   object: UpstreamObject,
   readAction: ObjectAction,
 ): Promise<ShownObject> {
-  const stored = object.shown ?? { id: object.upstreamId, object: object.kind, purpose: object.purpose };
+  const stored = object.shown ?? {
+    id: object.upstreamId,
+    object: OBJECT_MEMBERS[object.kind],
+    purpose: object.purpose,
+  };
   if (!mayChange(object.kind, object.shown)) return stored;
   try {
-    const tail = `/${encodeURIComponent(object.upstreamId)}`;
-    const request = { action: readAction, place: placeOf(scope, object), tail };
+    const request = { action: readAction, place: placeOf(scope, object), tail: tailOf(object) };
     const { read } = await passForObject(scope, request, { callId: null, parent: null });
     await storeState(scope, object, read.shown);
     return read.shown;
-  } catch {
+  } catch (failure) {
     scope.signal.throwIfAborted();
-    return stored;
+    const isGone = failure instanceof UpstreamFailed && failure.upstreamStatus === 404;
+    if (object.kind !== 'container' || !isGone) return stored;
+    // An upstream removes expired containers. With a final status, later lists do not ask for it again.
+    const expired = { ...stored, status: 'expired' };
+    await storeState(scope, object, expired);
+    return expired;
   }
 }

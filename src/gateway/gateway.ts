@@ -181,11 +181,14 @@ export interface ObjectGateway {
   placeFor(caller: Caller, requested: RequestedRoute): Promise<StoragePlace>;
   /** A deployment by its id; null when it is no longer configured. */
   deployment(id: string): Deployment | null;
+  /** Ids of the deployments at the upstream account of a deployment, whose id is the first of them. */
+  deploymentsAt(id: string): readonly string[];
   /**
    * Upstream name of a model at the upstream account of a deployment. Throws Forbidden, InvalidInput while its
-   * deployments are reserved for other teams, and NotFound where no deployment of the model uses that account.
+   * deployments are reserved for other teams, and NotFound where no deployment of the model uses that account. `kind` is
+   * the object that names the model, for messages; a file if absent.
    */
-  upstreamModelAt(caller: Caller, deployment: Deployment, model: string): string;
+  upstreamModelAt(caller: Caller, deployment: Deployment, model: string, kind?: ObjectKind): string;
   /**
    * Records usage and cost of a finished batch for its owner and its user, with one record for each public model.
    * Idempotent. Throws Unavailable, before it records anything, when the key of the owner or the budgets of the labels

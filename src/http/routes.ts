@@ -53,6 +53,7 @@ import { guardrailUseRoutes } from '../../rest-shims/guardrail-use.ts';
 import { guardrailRoutes } from '../../rest-shims/guardrails.ts';
 import { ragRoutes } from '../../rest-shims/rag.ts';
 import { memoryRoutes } from '../../rest-shims/memory.ts';
+import { providerObjectRoutes } from '../../rest-shims/provider-objects.ts';
 import { videoRoutes } from '../../rest-shims/videos.ts';
 import { searchRoutes } from '../../rest-shims/search.ts';
 import { searchToolRoutes } from '../../rest-shims/search-tools.ts';
@@ -137,6 +138,7 @@ export function restRoutes(): readonly RouteRow[] {
     ...promptRoutes,
     ...vectorStoreCallRoutes,
     ...videoRoutes,
+    ...providerObjectRoutes,
     ...memoryRoutes,
     ...commandLineAuthorizationRoutes,
     ...searchRoutes,

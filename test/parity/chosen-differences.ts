@@ -52,6 +52,8 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
     'other_routes: vector_stores create none',
     'other_routes: toolset delete unknown',
     'other_routes: search named unknown',
+    'other_routes: GET /v1/containers',
+    'other_routes: GET /v1/evals',
   ],
   nativeBodies: [
     'inference: messages malformed',

@@ -22,8 +22,6 @@ const NOT_BUILT = [
   ['code of guardrails', /^\/guardrails\/test_custom_code/],
   ['tools', /^\/v1\/tool/],
   ['skills', /^\/v1\/skills/],
-  ['evaluations', /^\/v1\/evals/],
-  ['containers', /^\/v1\/containers/],
   ['workflows', /^\/v1\/workflows/],
   ['plugins', /^\/(claude-code|api\/plugins)/],
   ['the control plane', /^\/(v1\/)?rust_control_plane/],

@@ -42,6 +42,8 @@ export function upstreamObjectStoreSuite(engine: Engine): void {
       anObject(),
       anObject({ kind: 'batch', purpose: null, shown: null, owner: { teamId: 't', keyHash: KEY } }),
       anObject({ kind: 'batch', userId: 'u', calls: { m: { requests: 1, tokens: 2 } } }),
+      anObject({ kind: 'container', purpose: 'box' }),
+      anObject({ kind: 'eval_run', purpose: 'eval_1', userId: 'u', calls: { m: { requests: 0, tokens: 0 } } }),
     ])('returns an object unchanged', async (object) => {
       await objects.add(object);
       expect(await objects.find('file-1')).toEqual(object);

@@ -19,6 +19,7 @@ function refuse(): never {
 export const NO_UPSTREAMS: Omit<Platform['gateway'], keyof Gateway> = {
   placeFor: refuse,
   deployment: refuse,
+  deploymentsAt: refuse,
   upstreamModelAt: refuse,
   recordBatch: refuse,
   pass: refuse,

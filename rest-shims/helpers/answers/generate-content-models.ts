@@ -15,6 +15,7 @@ const OTHER_MODES = new Set([
   'image_edit',
   'image_generation',
   'moderation',
+  'ocr',
   'rerank',
   'video_generation',
 ]);

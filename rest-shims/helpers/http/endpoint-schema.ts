@@ -11,6 +11,7 @@ const FORMS: Readonly<Record<Endpoint['input']['form'], JsonSchema>> = {
   messages: MESSAGES,
   items: { type: ['string', 'array'] },
   json: {},
+  object: { type: 'object' },
   file: { type: 'string', format: 'binary' },
   files: { type: 'string', format: 'binary' },
 };

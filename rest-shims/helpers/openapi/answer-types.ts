@@ -15,6 +15,7 @@ import { OWNER_TYPES } from './answer-types/shared-owners.ts';
 import { SPEND_ANSWERS } from './answer-types/spend.ts';
 import { MEMORY_ANSWERS } from './answer-types/memory.ts';
 import { SEARCH_ANSWERS } from './answer-types/search.ts';
+import { PROVIDER_OBJECT_ANSWERS } from './answer-types/provider-objects.ts';
 import { VIDEO_ANSWERS } from './answer-types/videos.ts';
 import { VECTOR_STORE_ANSWERS } from './answer-types/vector-stores.ts';
 import { POLICY_ANSWERS, POLICY_TYPES } from './answer-types/policies.ts';
@@ -35,6 +36,7 @@ export const ANSWER_TYPES: AnswerTypes = {
   ...MEMORY_ANSWERS,
   ...SEARCH_ANSWERS,
   ...VECTOR_STORE_ANSWERS,
+  ...PROVIDER_OBJECT_ANSWERS,
   ...VIDEO_ANSWERS,
   ...POLICY_ANSWERS,
   ...MCP_ANSWERS,

@@ -3,6 +3,7 @@ import { MCP_DESCRIPTIONS } from './mcp-descriptions.ts';
 import { OWNER_DESCRIPTIONS } from './owner-descriptions.ts';
 import { MEMORY_DESCRIPTIONS } from './memory-descriptions.ts';
 import { SEARCH_DESCRIPTIONS } from './search-descriptions.ts';
+import { PROVIDER_OBJECT_DESCRIPTIONS } from './provider-object-descriptions.ts';
 import { VIDEO_DESCRIPTIONS } from './video-descriptions.ts';
 import { VECTOR_STORE_DESCRIPTIONS } from './vector-store-descriptions.ts';
 import { POLICY_DESCRIPTIONS } from './policy-descriptions.ts';
@@ -19,6 +20,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   ...MEMORY_DESCRIPTIONS,
   ...SEARCH_DESCRIPTIONS,
   ...VECTOR_STORE_DESCRIPTIONS,
+  ...PROVIDER_OBJECT_DESCRIPTIONS,
   ...VIDEO_DESCRIPTIONS,
   ...POLICY_DESCRIPTIONS,
   ...MCP_DESCRIPTIONS,
@@ -272,6 +274,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'requests.countTokens': 'Count the tokens of a request.',
   'requests.supportedParams': 'List the parameters that a model supports.',
   'requests.transform': 'Show the request that the provider would receive.',
+  'ocr.create': 'Read the text of a document or an image, by pages.',
   'rerank.create': 'Rank documents by a query.',
   'responses.cancel': 'Cancel a background response.',
   'responses.compact': 'Compact a conversation.',

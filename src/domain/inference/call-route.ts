@@ -1,3 +1,4 @@
+import { OCR } from './document-endpoint.ts';
 import {
   CHAT_COMPLETIONS,
   COMPLETIONS,
@@ -29,6 +30,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   EMBEDDINGS,
   MODERATIONS,
   RERANK,
+  OCR,
   DECISIONS,
   SYSTEM_ONE,
   SPEECH,

@@ -11,7 +11,8 @@ export type AnswerMember =
   | 'content'
   | 'output'
   | 'message'
-  | 'answers';
+  | 'answers'
+  | 'pages';
 
 /**
  * Wire format of a conversation. Requests are translated between callers and upstreams of different dialects; endpoints
@@ -35,8 +36,8 @@ export interface Endpoint {
   readonly dialect: Dialect | null;
   /** Main member of a request, and its form: see `FORMS` of `request-validation.ts`. */
   readonly input: {
-    readonly member: 'messages' | 'prompt' | 'input' | 'query' | 'contents' | 'state' | 'file' | 'image';
-    readonly form: 'text' | 'texts' | 'messages' | 'items' | 'json' | 'file' | 'files';
+    readonly member: 'messages' | 'prompt' | 'input' | 'query' | 'contents' | 'state' | 'file' | 'image' | 'document';
+    readonly form: 'text' | 'texts' | 'messages' | 'items' | 'json' | 'object' | 'file' | 'files';
   };
   /** Further required members. */
   readonly requiredMembers: readonly string[];
@@ -64,8 +65,8 @@ export interface Endpoint {
     | 'decide';
   /** Output type of the GenAI conventions, where the operation does not imply it. */
   readonly outputs?: 'speech' | 'image' | 'text';
-  /** Unit by which a request is billed, where its answer reports no usage. */
-  readonly billedBy?: 'character';
+  /** Unit by which a request is billed: characters of the request, or pages that the answer reports. */
+  readonly billedBy?: 'character' | 'page';
   /** Call type in a spend row, as in the reference service. */
   readonly callType: string;
 }

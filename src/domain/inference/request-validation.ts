@@ -65,6 +65,7 @@ const FORMS: Readonly<
   texts: { wanted: 'a string or an array', shapes: ['text', 'objects', 'list'] },
   messages: { wanted: 'an array of messages', shapes: ['objects', 'list'] },
   items: { wanted: 'a string or an array of items', shapes: ['text', 'objects', 'list'] },
+  object: { wanted: 'an object', shapes: ['object'] },
   json: { wanted: 'a string, an object or an array', shapes: ['text', 'object', 'objects', 'list'] },
   file: { wanted: 'a file', shapes: ['object'] },
   files: { wanted: 'a file, or several', shapes: ['object', 'objects'] },

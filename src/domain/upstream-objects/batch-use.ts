@@ -14,12 +14,13 @@ export interface ModelUse {
   readonly usage: Usage;
 }
 
-/** A batch that has ended, with its usage, owner and deployment. */
+/** A batch, or a run of an evaluation, that has ended, with its usage, owner and deployment. */
 export interface EndedBatch {
+  readonly kind: 'batch' | 'eval_run';
   /** Usage by model; at least one. */
   readonly uses: readonly ModelUse[];
   readonly endedAt: Date;
-  /** Our id of the batch. */
+  /** Our id of the batch or the run. */
   readonly id: string;
   readonly owner: Owner;
   /** User of the call that made it; absent without one. */
@@ -70,6 +71,30 @@ export function batchUseOf(shown: ShownObject, calls = ASSUMED_CALLS): ModelUse 
   };
   const plausible = plausibleUsage(counted, calls);
   return plausible && { model: typeof model === 'string' && model !== '' ? model : null, usage: plausible };
+}
+
+/** Maximum number of models of a run whose usage is read. */
+const MAX_MODELS = 100;
+
+/** Usage of a run of an evaluation by model, as its upstream reports it. Implausible counts are left out. */
+export function runUsesOf(shown: ShownObject): readonly ModelUse[] {
+  const reported = shown['per_model_usage'];
+  if (!Array.isArray(reported)) return [];
+  return reported.slice(0, MAX_MODELS).flatMap((one: unknown): readonly ModelUse[] => {
+    const { model_name: model, ...counts } = fieldsOf(one);
+    const inputTokens = countOrNull(counts['prompt_tokens']) ?? 0;
+    const outputTokens = countOrNull(counts['completion_tokens']) ?? 0;
+    const usage = {
+      inputTokens,
+      outputTokens,
+      cacheReadTokens: Math.min(countOrNull(counts['cached_tokens']) ?? 0, inputTokens),
+      cacheWriteTokens: 0,
+      reasoningTokens: 0,
+    };
+    const plausible = plausibleUsage(usage, Math.max(1, countOrNull(counts['invocation_count']) ?? 1));
+    if (plausible === null || inputTokens + outputTokens === 0) return [];
+    return [{ model: typeof model === 'string' && model !== '' ? model : null, usage: plausible }];
+  });
 }
 
 export const addUsage = (left: Usage, right: Usage): Usage => ({

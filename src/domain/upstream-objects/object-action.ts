@@ -16,7 +16,16 @@ export interface ObjectAction {
 }
 
 /** Path of each kind, here and under an upstream's base address. */
-export const OBJECT_PATHS = { file: '/files', batch: '/batches', response: '/responses', video: '/videos' } as const;
+export const OBJECT_PATHS = {
+  file: '/files',
+  batch: '/batches',
+  response: '/responses',
+  video: '/videos',
+  container: '/containers',
+  fine_tuning_job: '/fine_tuning/jobs',
+  eval: '/evals',
+  eval_run: '/evals',
+} as const;
 
 /**
  * Whether an access window of the deployment refuses the action: new objects, and reads of responses. The results of

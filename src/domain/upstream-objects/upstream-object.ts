@@ -4,7 +4,15 @@ import type { BatchCalls } from './batch-calls.ts';
 import type { Owner, Visibility } from '../caller.ts';
 
 /** Kinds of objects that upstreams store for callers. */
-export type ObjectKind = 'file' | 'batch' | 'response' | 'video';
+export type ObjectKind =
+  | 'file'
+  | 'batch'
+  | 'response'
+  | 'video'
+  | 'container'
+  | 'fine_tuning_job'
+  | 'eval'
+  | 'eval_run';
 
 /** Prefixes of ids, ours and the upstream's. */
 const PREFIXES: Readonly<Record<ObjectKind, string>> = {
@@ -12,11 +20,30 @@ const PREFIXES: Readonly<Record<ObjectKind, string>> = {
   batch: 'batch_',
   response: 'resp_',
   video: 'video_',
+  container: 'cntr_',
+  fine_tuning_job: 'ftjob-',
+  eval: 'eval_',
+  eval_run: 'evalrun_',
 };
 
+/** Member `object` of objects of each kind. */
+export const OBJECT_MEMBERS: Readonly<Record<ObjectKind, string>> = {
+  file: 'file',
+  batch: 'batch',
+  response: 'response',
+  video: 'video',
+  container: 'container',
+  fine_tuning_job: 'fine_tuning.job',
+  eval: 'eval',
+  eval_run: 'eval.run',
+};
+
+/** Kinds whose objects have the id of the upstream: requests for responses name them, and the answers do. */
+const WITH_UPSTREAM_ID: ReadonlySet<ObjectKind> = new Set(['container']);
+
 /**
- * An object stored at an upstream, under our own id. The upstream's id is never shown. All callers of a deployment
- * share one upstream credential, so any of them could read the object with that id.
+ * An object stored at an upstream, under our own id. The upstream's id is not shown, except that of a container. All
+ * callers of a deployment share one upstream credential, so any of them could read the object with that id.
  */
 export interface UpstreamObject {
   readonly id: string;
@@ -26,15 +53,18 @@ export interface UpstreamObject {
   readonly upstreamId: string;
   readonly owner: Owner;
   readonly createdAt: Date;
-  /** Purpose of a file, where known; null for a batch. */
+  /** Purpose of a file, name of a container, or our id of the evaluation of a run; null for other kinds. */
   readonly purpose: string | null;
   /** The last upstream state of the object, with the upstream's ids; null before the first. */
   readonly shown: ShownObject | null;
-  /** User of the call that made a batch, for whom the cost of the batch is counted. Absent without one. */
+  /** User of the call that made a batch or a run, for whom its cost is counted. Absent without one. */
   readonly userId?: string;
-  /** Labels of the call that made a batch, for which the cost of the batch is counted. Absent without any. */
+  /** Labels of the call that made a batch or a run, for which its cost is counted. Absent without any. */
   readonly labels?: CallLabels;
-  /** Calls of a batch, or of a file that is the input of a batch. Absent where they were not counted. */
+  /**
+   * Calls of a batch, or of a file that is the input of a batch. Absent where they were not counted. Of an evaluation
+   * and its runs they are zero: only the names of the models are known.
+   */
   readonly calls?: BatchCalls;
 }
 
@@ -46,10 +76,14 @@ export function objectId(kind: ObjectKind, uuid: string): string {
   return `${PREFIXES[kind]}${uuid.replaceAll('-', '')}`;
 }
 
+/** Our id of an object that an upstream created: from a new UUID, or the upstream's id for a container. */
+export const newObjectId = (kind: ObjectKind, ids: { readonly uuid: string; readonly upstreamId: string }): string =>
+  WITH_UPSTREAM_ID.has(kind) ? ids.upstreamId : objectId(kind, ids.uuid);
+
 /** One page of a list, newest first unless `oldestFirst`. */
 export interface ObjectPage {
   readonly kind: ObjectKind;
-  /** Only files with this purpose; null for all. */
+  /** Only files with this purpose, containers with this name, or runs of this evaluation; null for all. */
   readonly purpose: string | null;
   /** Id of the last object of the previous page; null for the first page. */
   readonly after: string | null;

@@ -39,7 +39,7 @@ export interface Prices extends ServicePrices {
   readonly uplift: bigint | null;
   /** Prices of classes of service that have their own. */
   readonly services: Readonly<Partial<Record<PricedTier, ServicePrices>>>;
-  readonly units: Readonly<Record<Exclude<BilledQuantity['unit'], 'image'>, Rate | null>>;
+  readonly units: Readonly<Record<Exclude<BilledQuantity['unit'], 'image' | 'code_session'>, Rate | null>>;
   /** Prices of a second of video, by the resolution in the name of the price key. */
   readonly videos: ReadonlyMap<string, Rate>;
   /** Whether the catalog or the configuration has a price for another unit than tokens that is not zero. */

@@ -145,7 +145,8 @@ export function createPricer(
     if (measured.unit === 'image') return byTokens ?? imageCost(deployment, current(), measured);
     const rateOfResolution =
       measured.unit === 'video_second' ? prices.videos.get(measured.resolution ?? '') : undefined;
-    const rate = rateOfResolution ?? prices.units[measured.unit];
+    const rate =
+      measured.unit === 'code_session' ? prices.tools.codeSession : (rateOfResolution ?? prices.units[measured.unit]);
     if (rate === null) return byTokens;
     if (measured.unit === 'second') return byTokens ?? secondsCost(rate, measured.count);
     if (measured.unit === 'video_second') return secondsCost(rate, measured.count);

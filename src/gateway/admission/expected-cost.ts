@@ -27,7 +27,7 @@ export interface ExpectedCost {
  * - Average cost of earlier calls with the same deployment, upstream model, endpoint, number of answers and size class.
  * - Input tokens by the size of the request, plus the model's output limit, at most 1,024 tokens.
  * Without an average, images are estimated per image, speech per character, transcripts per second of audio, reranks
- * per query.
+ * per query. Documents are estimated per page: those that the request selects, else a number by its size.
  */
 export interface CostExpectations {
   /** `request` is null for one turn of a realtime session. */
@@ -42,6 +42,8 @@ const MAX_INPUT_TOKENS = 200_000;
 const USUAL_OUTPUT_TOKENS = 1_024;
 /** Bytes per second of audio: 128 kbit/s. */
 const BYTES_PER_SECOND = 16_000;
+/** Bytes per page of a document: those of a page with text, encoded in Base64. */
+const BYTES_PER_PAGE = 100_000;
 /** Input tokens, and output tokens, per second of transcribed audio. */
 const TOKENS_PER_SECOND = 10;
 /** Maximum number of call kinds (see `kindOf`) with an average in memory. The oldest is evicted. */
@@ -122,6 +124,11 @@ export function createCostExpectations(price: Pricer, catalog: () => CatalogSnap
       );
     }
     const input = Math.ceil(byteCount / BYTES_PER_TOKEN);
+    if (endpoint.billedBy === 'page') {
+      const { pages } = body;
+      const count = Array.isArray(pages) && pages.length > 0 ? pages.length : Math.ceil(byteCount / BYTES_PER_PAGE);
+      return price(deployment, { usage: tokens(input, USUAL_OUTPUT_TOKENS), measured: { unit: 'page', count } });
+    }
     if (endpoint.billedBy === 'character') {
       const measured: BilledQuantity = { unit: 'character', count: byteCount };
       return price(deployment, { usage: tokens(input, USUAL_OUTPUT_TOKENS), measured });

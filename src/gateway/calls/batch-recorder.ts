@@ -43,6 +43,18 @@ function batchCostOf(row: PriceRow, usage: Usage): Usd | null {
   return costOf({ base, tiers: [], boundIncluded: false, perRequest: null, pricedUpTo: null }, usage);
 }
 
+/**
+ * Cost of a run of an evaluation, at the usual prices. As for batches, tiers do not apply. Null when no price is known.
+ */
+const runCostOf = (row: PriceRow, usage: Usage): Usd | null =>
+  costOf({ base: tokenPricesOf(row), tiers: [], boundIncluded: false, perRequest: null, pricedUpTo: null }, usage);
+
+/** Cost, operation and call type of each kind. */
+const KINDS = {
+  batch: { costOf: batchCostOf, operation: 'batches.end', callType: 'aretrieve_batch' },
+  eval_run: { costOf: runCostOf, operation: 'evalRuns.end', callType: 'aget_run' },
+} as const;
+
 /** The deployments of the public names of a batch at its upstream account. */
 function servingDeployments(
   { deployment, calls = {} }: EndedBatch,
@@ -144,11 +156,12 @@ const spanIdAt = (traceId: string, position: number): string =>
  * batch and the position of the model. So a batch that two processes record is stored once.
  */
 function recordOfModel(
-  { id, owner, userId, createdAt, endedAt, labels }: EndedBatch,
+  { kind, id, owner, userId, createdAt, endedAt, labels }: EndedBatch,
   { name, deployment, model, usage, cost, position }: ModelCost,
   { firstPosition, windows }: { readonly firstPosition: number; readonly windows: readonly BudgetWindow[] },
 ): CallRecord {
-  const traceId = id.replace(/^batch_/, '');
+  const traceId = id.replace(/^(batch|evalrun)_/, '');
+  const { operation, callType } = KINDS[kind];
   const isFirst = position === firstPosition;
   return recordOf({
     rowId: position === 0 ? id : `${id}-${position}`,
@@ -157,7 +170,7 @@ function recordOfModel(
     spanId: spanIdAt(traceId, position),
     caller: { ...owner, userId: userId ?? null, role: 'internal_user', key: null },
     request: {
-      endpoint: { operation: 'batches.end', callType: 'aretrieve_batch' },
+      endpoint: { operation, callType },
       model: name,
       body: {},
       callId: id,
@@ -201,10 +214,14 @@ export function createBatchRecorder(
   /** Ids of batches whose cost was charged in this process: two concurrent reads of a batch may both see its end. */
   const recorded = new Set<string>();
 
-  function price(ofName: Deployment, { model, usage }: ModelUse): Pick<ModelCost, 'deployment' | 'cost'> {
+  function price(
+    kind: EndedBatch['kind'],
+    ofName: Deployment,
+    { model, usage }: ModelUse,
+  ): Pick<ModelCost, 'deployment' | 'cost'> {
     const deployment = pricedAs(ofName, model, deployments());
     const row = pricedRow(deployment, catalog());
-    const cost = batchCostOf(row, usage);
+    const cost = KINDS[kind].costOf(row, usage);
     return { deployment, cost: cost === null ? null : adjusted(cost, deployment.provider) };
   }
 
@@ -213,7 +230,7 @@ export function createBatchRecorder(
     if (recorded.has(id)) return;
     const key = await keyOf({ ...owner, userId });
     const serving = servingDeployments(batch, (name) => deploymentsOf(key, name));
-    const costs = modelCostsOf(batch, serving, price);
+    const costs = modelCostsOf(batch, serving, (ofName, use) => price(batch.kind, ofName, use));
     const records: { readonly record: CallRecord; readonly windows: readonly BudgetWindow[] }[] = [];
     for (const one of costs) {
       const { cost, deployment, name } = one;

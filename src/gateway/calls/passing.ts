@@ -13,6 +13,8 @@ import { assertMayCall, mayCall } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import type { PassThrough } from '../../domain/upstream-objects/pass-through.ts';
 import { isReservable, OBJECT_PATHS } from '../../domain/upstream-objects/object-action.ts';
+import { mayStore } from '../../domain/upstream-objects/object-families.ts';
+import type { ObjectKind } from '../../domain/upstream-objects/upstream-object.ts';
 import type { BatchReserver } from '../admission/batch-limits.ts';
 import type { EstimatedCall } from '../admission/budgets.ts';
 import { createBatchRecorder, type KeyOfOwner } from './batch-recorder.ts';
@@ -64,6 +66,8 @@ export function createPassing(options: PassingTools): ObjectGateway {
   const { deployments, providers, routeOf, tools, catalog, adjusted, reserveBatch, keyOf, guards } = options;
   const byId = createDeploymentIndex(deployments);
   const objectRoutes = createObjectRoutes(options);
+  const storesObjects = ({ deployment, provider }: Route, kind: ObjectKind): boolean =>
+    provider.pass !== undefined && mayStore(deployment.provider, kind);
 
   /** Price of a quantity; null where it is not known. */
   const priceOf = (deployment: Deployment, measured: BilledQuantity | undefined): Usd | null =>
@@ -83,11 +87,11 @@ export function createPassing(options: PassingTools): ObjectGateway {
         const found = objectRoutes.routeOf(caller, model, customer);
         if (found.model !== model) assertMayCall(key, found.model);
         if (found.route === null) throw unknownModel(OBJECT_PATHS[kind], found.model);
-        if (found.route.provider.pass === undefined) throw noStorage({ ...requested, model: found.model });
+        if (!storesObjects(found.route, kind)) throw noStorage({ ...requested, model: found.model });
         return { deployment: found.route.deployment, model: found.model };
       }
       const isUsable = (one: Route): boolean =>
-        one.provider.pass !== undefined && (provider ?? one.deployment.provider) === one.deployment.provider;
+        storesObjects(one, kind) && (provider ?? one.deployment.provider) === one.deployment.provider;
       const callable = deployments
         .current()
         .filter((one) => isCommonOrOfTeam(key, one) && mayCall(key, one.modelGroup));
@@ -108,6 +112,12 @@ export function createPassing(options: PassingTools): ObjectGateway {
       throw noStorage(requested);
     },
     deployment: (id) => byId().get(id) ?? null,
+    deploymentsAt(id) {
+      const deployment = byId().get(id);
+      if (deployment === undefined) return [id];
+      const others = deployments.current().filter((one) => one.id !== id && isSameUpstream(one, deployment));
+      return [id, ...others.map((one) => one.id)];
+    },
     recordBatch: createBatchRecorder(tools, {
       catalog,
       adjusted,
@@ -118,17 +128,18 @@ export function createPassing(options: PassingTools): ObjectGateway {
           .all(name)
           .map(({ deployment }) => deployment),
     }),
-    upstreamModelAt({ key }, deployment, model) {
+    upstreamModelAt({ key }, deployment, model, kind = 'file') {
       assertMayCall(key, model);
       const routes = permittedFor(routeOf, key).all(model);
-      if (routes.length === 0) throw unknownModel(OBJECT_PATHS.file, model);
+      if (routes.length === 0) throw unknownModel(OBJECT_PATHS[kind], model);
       const atUpstream = routes.filter((one) => isSameUpstream(one.deployment, deployment));
       const route = atUpstream.find((one) => objectRoutes.isUnreserved(key, one.deployment)) ?? atUpstream[0];
       if (route !== undefined) {
         objectRoutes.assertUnreserved(key, route.deployment);
         return route.deployment.upstreamModel;
       }
-      const message = `${OBJECT_PATHS.file}: The model ${model} is not at the upstream of this file. Name the model of its lines when you upload the file.`;
+      const advice = kind === 'file' ? ' Name the model of its lines when you upload the file.' : '';
+      const message = `${OBJECT_PATHS[kind]}: The model ${model} is not at the upstream of this file.${advice}`;
       throw new NotFound('model', model, message);
     },
     async pass(caller, deployment, request, signal) {
@@ -204,7 +215,16 @@ const sentRequest = ({ labels }: PassThrough): EstimatedCall['request'] => ({
   ...(labels === undefined ? {} : { labels }),
 });
 
-const PLURALS = { file: 'files', batch: 'batches', response: 'responses', video: 'videos' } as const;
+const PLURALS = {
+  file: 'files',
+  batch: 'batches',
+  response: 'responses',
+  video: 'videos',
+  container: 'containers',
+  fine_tuning_job: 'fine-tuning jobs',
+  eval: 'evals',
+  eval_run: 'eval runs',
+} as const;
 
 function noStorage({ kind, model, provider }: RequestedRoute): Unsupported {
   const path = OBJECT_PATHS[kind];

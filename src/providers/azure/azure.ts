@@ -1,5 +1,6 @@
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
+import { OCR } from '../../domain/inference/document-endpoint.ts';
 import { type Endpoint, RESPONSES_COMPACT } from '../../domain/inference/endpoint.ts';
 import { openAiNative, upstreamRequest } from '../../wire/chat-completions/native.ts';
 import type { NativeDialect } from '../../wire/dialect.ts';
@@ -77,6 +78,8 @@ const isResponsesEndpoint = (endpoint: Endpoint): boolean =>
 function dialectOf(endpoint: Endpoint, { provider, upstreamModel, responses }: Deployment): NativeDialect | null {
   const { dialect, medium } = endpoint;
   if (medium !== undefined) return MEDIA[medium];
+  // Azure has documents at other addresses, and in formats of its own.
+  if (endpoint === OCR) return null;
   // Not every model at Azure has the Responses API, so the setting `responses` of the deployment decides.
   if (isResponsesEndpoint(endpoint))
     return provider === 'azure' && (responses === 'only' || responses === 'also') ? RESPONSES_NATIVE : null;

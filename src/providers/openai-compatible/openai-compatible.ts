@@ -1,10 +1,12 @@
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { COMPATIBLE_VENDORS, type CompatibleVendor } from '../../domain/chat/vendors.ts';
+import { OCR } from '../../domain/inference/document-endpoint.ts';
 import { type Endpoint, RERANK, RESPONSES, RESPONSES_COMPACT } from '../../domain/inference/endpoint.ts';
 import { openAiNative, upstreamRequest } from '../../wire/chat-completions/native.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { NativeDialect } from '../../wire/dialect.ts';
+import { OCR_NATIVE } from '../../wire/ocr/native.ts';
 import { MEDIA, mediaRequest } from '../../wire/media/native.ts';
 import { RESPONSES_NATIVE, upstreamResponseRequest } from '../../wire/responses/native.ts';
 import type { Protocol } from '../http-provider.ts';
@@ -41,6 +43,7 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
     if (dialect === 'responses' || endpoint === RESPONSES_COMPACT)
       return supportsResponses(deployment, differences) ? RESPONSES_NATIVE : null;
     if (endpoint === RERANK && differences.rerank !== undefined) return differences.rerank.dialect;
+    if (endpoint === OCR) return OCR_NATIVE;
     if (dialect === null) return native;
     if (deployment.responses === 'only') return null;
     const isSupported = (dialect === 'chat-completions' && chats) || (dialect === 'completions' && completions);

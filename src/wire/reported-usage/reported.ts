@@ -160,7 +160,7 @@ function sizeOf(image: Fields): string | null {
 }
 
 /** Pages of a document that Mistral recognized, or credits of a document that Reducto parsed. */
-function documentQuantityIn(answer: Fields): BilledQuantity | undefined {
+export function documentQuantityIn(answer: Fields): BilledQuantity | undefined {
   const { pages_processed: pages, pages_processed_annotation: annotated } = object(answer['usage_info']);
   const processed = count(pages);
   if (processed !== null) {

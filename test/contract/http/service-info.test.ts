@@ -95,6 +95,7 @@ it('service.endpoints, service.latestRelease 200: without a key', async () => {
     'audio_speech',
     'moderations',
     'rerank',
+    'ocr',
   ]);
   const providersOf = (key: string) => endpoints.find((endpoint) => endpoint.key === key)?.providers;
   expect(providersOf('chat_completions')).toContainEqual({ slug: 'anthropic', display_name: 'Anthropic' });

@@ -2,11 +2,12 @@
 const MODEL_IN_PATH = ['/engines/assistant', '/openai/deployments/assistant'] as const;
 
 /**
- * A request, an upstream answer and the expected records for each of six endpoints. `field` is a required member of
+ * A request, an upstream answer and the expected records for each of seven endpoints. `field` is a required member of
  * the request, and errors describe its type as `fieldType`. `aliases` has further path prefixes. `forwardedFields` has
  * gateway fields that this endpoint forwards. An error about an unusable answer says that it is not `answerKind`.
  *
- * `cost` is the price of the answer: 0.5 for an input token, 0.25 for an output token, 0.125 for a search unit.
+ * `cost` is the price of the answer: 0.5 for an input token, 0.25 for an output token, 0.125 for a search unit or a
+ * page. `wrong` is a value of `field` with another type, an object if absent.
  */
 export const ENDPOINT_ROWS = [
   {
@@ -136,6 +137,30 @@ export const ENDPOINT_ROWS = [
         { index: 0, relevance_score: 0.1 },
       ],
       meta: { api_version: { version: '2' }, billed_units: { search_units: 2 } },
+    },
+    cost: '0.25',
+    usage: null,
+  },
+  {
+    name: 'ocr.create',
+    path: '/ocr',
+    fields: { document: { type: 'document_url', document_url: 'https://files.test/a.pdf' }, pages: [0, 1] },
+    field: 'document',
+    fieldType: 'an object',
+    wrong: 'https://files.test/a.pdf',
+    aliases: [],
+    answerKind: 'a list of pages',
+    operation: 'generate_content',
+    type: 'llm',
+    callType: 'aocr',
+    answer: {
+      pages: [
+        { index: 0, markdown: '# Once', images: [], dimensions: { dpi: 200, height: 2200, width: 1700 } },
+        { index: 1, markdown: 'upon', images: [], dimensions: { dpi: 200, height: 2200, width: 1700 } },
+      ],
+      model: 'up-1',
+      document_annotation: null,
+      usage_info: { pages_processed: 2, doc_size_bytes: 3 },
     },
     cost: '0.25',
     usage: null,

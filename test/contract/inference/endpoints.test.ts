@@ -15,7 +15,7 @@ beforeAll(async () => {
   upstream = await startFaultServer();
   const params = { api_base: `${upstream.url}/v1`, api_key: CREDENTIAL, use_chat_completions_api: false };
   const tokens = { input_cost_per_token: 0.5, output_cost_per_token: 0.25 };
-  const priced = { ...params, ...tokens, input_cost_per_query: 0.125 };
+  const priced = { ...params, ...tokens, input_cost_per_query: 0.125, ocr_cost_per_page: 0.125 };
   app = await startApp({
     config: {
       model_list: [
@@ -177,7 +177,7 @@ describe.each(ENDPOINT_ROWS)('$name', (row) => {
       }),
     ],
     [
-      { ...request, [field]: { text: 'x' } },
+      { ...request, [field]: 'wrong' in row ? row.wrong : { text: 'x' } },
       invalid(`${path}: Invalid type for parameter '${field}': it must be ${fieldType}.`, field),
     ],
   ])('400: a body of %j', async (requestBody, expected) => {

@@ -108,6 +108,7 @@ const MODEL_CALLS: ReadonlySet<string> = new Set([
   'search.call',
   'videos.create',
   'videos.remix',
+  'ocr.create',
 ]);
 
 /** Name of the row that is counted as `llm` and relays no answer of an upstream. */
@@ -142,6 +143,16 @@ const OTHER_UPSTREAM_CALLS: ReadonlySet<string> = new Set([
   'storeBatches.cancel',
   'search.callTool',
   'prompts.test',
+  'containers.create',
+  'containerFiles.create',
+  'fineTuningJobs.create',
+  'fineTuningJobs.cancel',
+  'fineTuningJobs.pause',
+  'fineTuningJobs.resume',
+  'evals.create',
+  'evals.update',
+  'evalRuns.create',
+  'evalRuns.cancel',
 ]);
 
 /** All POST requests below the path of a provider are counted as `llm`. */

@@ -28,6 +28,7 @@ const tokens = (inputTokens: number): Usage => ({
 });
 
 const aBatch = (overrides: Partial<EndedBatch> = {}): EndedBatch => ({
+  kind: 'batch',
   id: `batch_${TRACE}`,
   owner: { keyHash: KEY.hash, teamId: 't' },
   userId: 'u',

@@ -278,6 +278,7 @@ async function batchCost(row: Row, usage: Partial<Usage>): Promise<string | null
     },
   );
   await record({
+    kind: 'batch',
     id: 'batch_1',
     owner: { keyHash: 'k', teamId: null },
     deployment,

@@ -29,6 +29,7 @@ function aSetup(options: { readonly found?: UpstreamObject | null; readonly isCo
   const gateway = {
     placeFor: () => ({ deployment: DEPLOYMENT, model: 'm' }),
     deployment: () => (options.isConfigured === false ? null : DEPLOYMENT),
+    deploymentsAt: (id: string) => [id],
     upstreamModelAt: () => 'up-1',
     pass: (_caller: unknown, _deployment: unknown, { action, path }: PassThrough) => {
       upstreamRequests.push(`${action.method} ${path}`);

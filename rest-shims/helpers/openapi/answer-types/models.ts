@@ -146,6 +146,9 @@ export const MODELS_ANSWERS: AnswerTypes = {
   'requests.transform': `
     { raw_request_api_base: string, raw_request_body: object, raw_request_headers: object }
   `,
+  'ocr.create': `
+    { pages: object[], model?: string, document_annotation?: string | null, usage_info?: object | null }
+  `,
   'rerank.create': '{ id?: string, results: object[], meta?: object | null }',
   'responses.cancel': 'Response',
   'responses.compact': '{ id?: string, object?: string, output: unknown }',

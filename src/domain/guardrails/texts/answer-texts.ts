@@ -4,6 +4,9 @@ import { createWalk, isMembers, listOf, type Members, type TextPlace } from './w
 /** Members of the answers of a decision that are not texts of the model. */
 const ANSWER_SKIPS: ReadonlySet<string> = new Set(['type', 'name']);
 
+/** Members of a page of a document that are not texts: names and data of images. */
+const PAGE_SKIPS: ReadonlySet<string> = new Set(['id', 'image_base64', 'type']);
+
 /** The texts of a complete answer with their places. */
 export function answerTexts({ answers: { member } }: Pick<Endpoint, 'answers'>, body: Members): readonly TextPlace[] {
   const walk = createWalk();
@@ -35,6 +38,11 @@ export function answerTexts({ answers: { member } }: Pick<Endpoint, 'answers'>, 
       // Each generated image has the prompt that the model has rewritten.
       for (const [index, one] of listOf(body['data']).entries())
         if (isMembers(one)) walk.content(one['revised_prompt'], ['data', index, 'revised_prompt'], 'assistant');
+      break;
+    case 'pages':
+      for (const [index, page] of listOf(body['pages']).entries())
+        if (isMembers(page)) walk.everything(page, ['pages', index], 'assistant', PAGE_SKIPS);
+      walk.content(body['document_annotation'], ['document_annotation'], 'assistant');
       break;
     case 'results':
     case null:

@@ -111,6 +111,8 @@ const DECISION: Readonly<Record<string, Reader>> = {
 const READERS_BY_PATH: Readonly<Record<string, Readonly<Record<string, Reader>>>> = {
   '/embeddings': { input: plain },
   '/rerank': { query: plain, documents: every },
+  // The document itself is not text.
+  '/ocr': { document_annotation_prompt: plain },
   '/decisions': DECISION,
   '/systemone': DECISION,
   '/audio/speech': { input: plain, instructions: plain },

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { POLLING } from '../../support/polling.ts';
+import { type Answer, type Json, type ObjectServer, startObjectServer } from './object-server.ts';
+
+let server: ObjectServer;
+const ask = (method: string, path: string, body?: unknown, key?: string | null): Promise<Answer> =>
+  server.ask(method, path, body, key);
+
+beforeAll(async () => {
+  server = await startObjectServer();
+});
+afterAll(() => server.stop());
+
+describe('a run of an evaluation', () => {
+  it('is charged once, for the usage of its models, when it has ended', async () => {
+    const key = await server.newKey();
+    const grader = { type: 'score_model', name: 'g', model: 'judge' };
+    const config = { data_source_config: { type: 'custom' }, testing_criteria: [grader] };
+    const [, evaluation] = await ask('POST', '/v1/evals', config, key);
+    const runs = `/v1/evals/${String(evaluation['id'])}/runs`;
+    const source = { type: 'file_content', content: [] };
+    const data = { type: 'completions', model: 'tiny', source };
+    const [, run] = await ask('POST', runs, { name: 'ends', data_source: data }, key);
+    const path = `${runs}/${String(run['id'])}`;
+    expect((await ask('GET', path, undefined, key))[1]['status']).toBe('completed');
+    await ask('GET', path, undefined, key);
+    const rows = async () => {
+      const answer = await ask('GET', `/spend/logs?api_key=${key}&summarize=false`, undefined, server.app.adminKey);
+      return (answer[1] as unknown as readonly Json[]).filter(({ spend }) => Number(spend) > 0);
+    };
+    await expect.poll(async () => (await rows()).length, POLLING).toBe(2);
+    const charged = (await rows()).map((row) => [row['call_type'], row['model_group'], row['spend']]);
+    expect(new Set(charged)).toEqual(
+      new Set([
+        ['aget_run', 'judge', 4],
+        ['aget_run', 'tiny', 2],
+      ]),
+    );
+    const spend = async () =>
+      ((await ask('GET', `/key/info?key=${key}`, undefined, server.app.adminKey))[1]['info'] as Json)['spend'];
+    await expect.poll(spend, POLLING).toBe(6);
+  });
+});
