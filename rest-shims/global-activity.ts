@@ -24,10 +24,14 @@ const LIMIT_ERROR = 'LIMIT_EXCEEDED';
 /** Name of keys without an alias. */
 const UNNAMED = 'Unnamed Key';
 
-const MONTH_DAY = new Intl.DateTimeFormat('en-US', { month: 'short', day: '2-digit', timeZone: 'UTC' });
+/** Created at the first use: the first object of `Intl` loads 5 MiB of locale data. */
+let monthDay: Intl.DateTimeFormat | null = null;
 
 /** A day as `Nov 22`. */
-const shortDay = (day: string): string => MONTH_DAY.format(new Date(`${day}T00:00:00Z`));
+function shortDay(day: string): string {
+  monthDay ??= new Intl.DateTimeFormat('en-US', { month: 'short', day: '2-digit', timeZone: 'UTC' });
+  return monthDay.format(new Date(`${day}T00:00:00Z`));
+}
 
 const callsAndTokens = (groups: readonly SpendGroup[]) => {
   const { calls, inputTokens, outputTokens } = sumOfSpend(groups);

@@ -1,7 +1,6 @@
 import type { RouteRow } from './helpers/http/route.ts';
-import { openApiDocument } from './helpers/openapi/document.ts';
 
-/** Serves the OpenAPI document of the given rows, which is rendered at the first request. */
+/** Serves the OpenAPI document of the given rows. The first request loads the descriptions and renders it. */
 export function openApiRoutes(documented: readonly RouteRow[]): readonly RouteRow[] {
   let bytes: Uint8Array | null = null;
   return [
@@ -13,14 +12,14 @@ export function openApiRoutes(documented: readonly RouteRow[]): readonly RouteRo
       credential: 'none',
       statuses: [200],
       bodyLimit: 0,
-      handle: () => ({
-        headers: { 'cache-control': 'no-cache' },
-        body: {
-          kind: 'bytes',
-          bytes: (bytes ??= Buffer.from(JSON.stringify(openApiDocument(documented)))),
-          contentType: 'application/json',
-        },
-      }),
+      async handle() {
+        const { openApiDocument } = await import('./helpers/openapi/document.ts');
+        bytes ??= Buffer.from(JSON.stringify(openApiDocument(documented)));
+        return {
+          headers: { 'cache-control': 'no-cache' },
+          body: { kind: 'bytes', bytes, contentType: 'application/json' },
+        };
+      },
     },
   ];
 }

@@ -18,9 +18,13 @@ const PERIODS = [
   { name: 'tagUse.monthly', path: '/tag/mau', days: 30, word: 'Month' },
 ] as const;
 
-/** Formats of the start of a window in its name: `Jan 05` for a week, `Jan` for a month. */
-const WEEK = new Intl.DateTimeFormat('en-US', { month: 'short', day: '2-digit', timeZone: 'UTC' });
-const MONTH = new Intl.DateTimeFormat('en-US', { month: 'short', timeZone: 'UTC' });
+/** Format of the start of a window in its name: `Jan 05` for a week, `Jan` for a month. */
+const startFormat = (word: 'Week' | 'Month'): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat('en-US', {
+    month: 'short',
+    ...(word === 'Week' ? { day: '2-digit' } : {}),
+    timeZone: 'UTC',
+  });
 const MAX_PAGE_SIZE = 1_000;
 
 const TAGS = textParameters('tag_filter', 'tag_filters');
@@ -35,7 +39,7 @@ function tagsIn(search: string): readonly string[] | null {
 /** Name, start and end of a window, in the form of the reference. Windows are numbered from 1. */
 function renderWindow(word: 'Week' | 'Month' | null, { from, to }: DayWindow, index: number) {
   if (word === null) return { date: dayText(from), period_start: null, period_end: null };
-  const begin = (word === 'Week' ? WEEK : MONTH).format(from);
+  const begin = startFormat(word).format(from);
   const last = new Date(to - 1);
   return {
     date: `${word} ${index + 1} (${begin})`,

@@ -27,7 +27,7 @@ export interface NewObject {
   /** Our id of the evaluation of a new run; null for other objects. */
   readonly parentId: string | null;
   /** Labels of the request, which name its customer. */
-  readonly labels: CallLabels | undefined;
+  readonly labels?: CallLabels;
 }
 
 /** Where a new object is created, and what replaces members of the request. */

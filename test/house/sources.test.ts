@@ -212,6 +212,12 @@ describe('sources', () => {
     expect(assignedFunctions(readFiles(...CODE))).toEqual([]);
   });
 
+  it('no module creates an object of Intl when it is loaded: locale data takes 5 MiB', () => {
+    const form = /^(export )?(const|let) \w+(: [^=]+)? = new Intl\./;
+    expect(occurrences([aFile("const DAY = new Intl.DateTimeFormat('en-US');")], form)).toHaveLength(1);
+    expect(occurrences(readFiles(...CODE), form)).toEqual([]);
+  });
+
   it("no store uses the ORM's own transaction, which does not return a failed connection to the pool", () => {
     const form = /\.(transactional|flush|startTransaction)\(/;
     for (const canary of ['await em.transactional(work);', 'await em.flush();'])

@@ -88,8 +88,14 @@ const PERPLEXITY: SearchVendor = {
     })) ?? null,
 };
 
-/** Names of countries by code. Tavily reads English names in lower case. */
-const countryNames = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
+/** Created at the first use: the first object of `Intl` loads 5 MiB of locale data. */
+let countryNames: Intl.DisplayNames | null = null;
+
+/** English name of a country in lower case, as Tavily reads it; null for an unknown code. */
+function countryNameOf(code: string): string | null {
+  countryNames ??= new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
+  return countryNames.of(code)?.toLowerCase() ?? null;
+}
 
 /** https://docs.tavily.com/documentation/api-reference/endpoint/search */
 const TAVILY: SearchVendor = {
@@ -102,7 +108,7 @@ const TAVILY: SearchVendor = {
   queriesOf: ONE_QUERY,
   write(search, key) {
     const { maxResults, domains, country, further } = search;
-    const countryName = country === null ? null : (countryNames.of(country)?.toLowerCase() ?? null);
+    const countryName = country === null ? null : countryNameOf(country);
     return post(
       {
         ...further,
