@@ -49,6 +49,7 @@ const AuditNounType = builder.enumType('AuditNoun', {
     SEARCH_TOOL: { value: 'search_tool', description: 'Search tools, without their parameters.' },
     MCP_SERVER: { value: 'mcp_server', description: 'MCP servers, without their settings.' },
     MCP_TOOLSET: { value: 'mcp_toolset', description: 'Toolsets of MCP servers.' },
+    PLUGIN: { value: 'plugin', description: 'Plugins of the marketplace.' },
     PASS_THROUGH_ENDPOINT: { value: 'pass_through_endpoint', description: 'Paths whose calls are forwarded.' },
   } as const,
 });

@@ -1087,6 +1087,27 @@ CREATE TABLE "prompt" (
       );
 CREATE INDEX "prompt_created_at_id_index" on "prompt" ("created_at", "id");
 CREATE INDEX "spend_row_routed_index" on "spend_row" ("started_at") where "routing" is not null;
+CREATE TABLE "plugin" (
+        "id" text not null primary key,
+        "name" text not null,
+        "source" json not null,
+        "version" text null,
+        "description" text null,
+        "author" json null,
+        "homepage" text null,
+        "keywords" json not null,
+        "category" text null,
+        "domain" text null,
+        "namespace" text null,
+        "enabled" integer not null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE UNIQUE INDEX "plugin_name_unique" on "plugin" ("name");
+CREATE INDEX "plugin_created_at_id_index" on "plugin" ("created_at", "id");
 insert into "schema_migration" ("name") values
 ('Migration20261121000000_foundation'),
 ('Migration20261121010000_catalog_releases'),
@@ -1156,4 +1177,5 @@ insert into "schema_migration" ("name") values
 ('Migration20261130141406_spend_row_cache'),
 ('Migration20261130141500_object_permissions'),
 ('Migration20261130141500_prompts'),
-('Migration20261130142536_spend_row_routing');
+('Migration20261130142536_spend_row_routing'),
+('Migration20261130181811_plugins');

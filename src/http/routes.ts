@@ -57,6 +57,7 @@ import { searchRoutes } from '../../rest-shims/search.ts';
 import { searchToolRoutes } from '../../rest-shims/search-tools.ts';
 import { vectorStoreCallRoutes } from '../../rest-shims/vector-store-calls.ts';
 import { vectorStoreRoutes } from '../../rest-shims/vector-stores.ts';
+import { pluginRoutes } from '../../rest-shims/plugins.ts';
 import { policyRoutes } from '../../rest-shims/policies.ts';
 import { policyAttachmentRoutes } from '../../rest-shims/policy-attachments.ts';
 import { promptRoutes } from '../../rest-shims/prompts.ts';
@@ -137,6 +138,7 @@ export function restRoutes(): readonly RouteRow[] {
     ...vectorStoreCallRoutes,
     ...videoRoutes,
     ...memoryRoutes,
+    ...pluginRoutes,
     ...searchRoutes,
     ...searchToolRoutes,
     ...ragRoutes,

@@ -25,7 +25,6 @@ const NOT_BUILT = [
   ['evaluations', /^\/v1\/evals/],
   ['containers', /^\/v1\/containers/],
   ['workflows', /^\/v1\/workflows/],
-  ['plugins', /^\/(claude-code|api\/plugins)/],
   ['the control plane', /^\/(v1\/)?rust_control_plane/],
 ] as const;
 /** Paths whose cases other tests cover. */

@@ -33,6 +33,7 @@ export const AUDIT_NOUNS = [
   'search_tool',
   'mcp_server',
   'mcp_toolset',
+  'plugin',
 ] as const;
 export type AuditNoun = (typeof AUDIT_NOUNS)[number];
 

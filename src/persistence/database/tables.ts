@@ -40,6 +40,7 @@ import { OrganizationEntity, OrganizationMemberEntity } from '../organizations/e
 import { A2aAgentEntity } from '../a2a-agents/entities.ts';
 import { GuardrailDayEntity, GuardrailRunEntity, GuardrailEntity } from '../guardrails/entities.ts';
 import { MemoryEntity } from '../memory/entities.ts';
+import { PluginEntity } from '../plugins/entities.ts';
 import { SearchToolEntity } from '../search-tools/entities.ts';
 import { VectorStoreEntity } from '../vector-stores/entities.ts';
 import { PolicyAttachmentEntity, PolicyEntity } from '../policies/entities.ts';
@@ -134,6 +135,7 @@ export const ENTITIES = [
   VectorStoreEntity,
   SearchToolEntity,
   MemoryEntity,
+  PluginEntity,
   PolicyEntity,
   PolicyAttachmentEntity,
   PromptEntity,
