@@ -1,6 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Scope } from '../../resolvers/operation/scope.ts';
+import { registerPlugin } from '../../resolvers/plugins.ts';
 import { Conflict } from '../../src/domain/errors.ts';
 import { ALL_PLUGINS, type Plugin, type PluginStore } from '../../src/domain/plugins/plugin.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { randomIds } from '../../src/runtime/identifiers.ts';
+import { aCaller } from '../support/chat.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 
 const at = (second: number): Date => new Date(Date.UTC(2026, 0, 2, 3, 4, second));
@@ -69,6 +74,19 @@ export function pluginStoreSuite(engine: Engine): void {
         store.add(aPlugin('four', { name: 'm' })),
       ]);
       expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    });
+
+    it('has one plugin after concurrent registrations of one name', async () => {
+      const platform = { stores: { plugins: store }, ids: randomIds, clock: systemClock };
+      const scope = { platform, caller: { ...aCaller(), role: 'proxy_admin' } } as unknown as Scope;
+      const source = { source: 'github', repo: 'o/r', url: null, path: null, ref: null, sha: null } as const;
+      const results = await Promise.all(
+        Array.from({ length: 6 }, (_, index) =>
+          registerPlugin(scope, { ...BARE, name: 'race', source, version: String(index) }),
+        ),
+      );
+      expect(results.filter(({ action }) => action === 'created')).toHaveLength(1);
+      expect(await store.all(ALL_PLUGINS)).toMatchObject([{ name: 'race' }]);
     });
 
     it('filters and orders', async () => {
