@@ -50,6 +50,7 @@ const AuditNounType = builder.enumType('AuditNoun', {
     MCP_SERVER: { value: 'mcp_server', description: 'MCP servers, without their settings.' },
     COMMAND_LINE_SESSION: { value: 'command_line_session', description: 'Logins of command lines with PKCE.' },
     MCP_TOOLSET: { value: 'mcp_toolset', description: 'Toolsets of MCP servers.' },
+    PLUGIN: { value: 'plugin', description: 'Plugins of the marketplace.' },
     PASS_THROUGH_ENDPOINT: { value: 'pass_through_endpoint', description: 'Paths whose calls are forwarded.' },
   } as const,
 });

@@ -21,6 +21,7 @@ import './trace-edges.ts';
 import './trace-labels.ts';
 import './trace-query.ts';
 import './memory.ts';
+import './plugins.ts';
 import './search-tools.ts';
 import './sessions.ts';
 import './trace-removal.ts';

@@ -1117,6 +1117,27 @@ CREATE INDEX "command_line_session_previous_key_hash_index" on "command_line_ses
 CREATE INDEX "command_line_session_expires_at_index" on "command_line_session" ("expires_at");
 CREATE INDEX "command_line_session_created_at_id_index" on "command_line_session" ("created_at", "id");
 CREATE INDEX "command_line_session_user_id_created_at_index" on "command_line_session" ("user_id", "created_at");
+CREATE TABLE "plugin" (
+        "id" text not null primary key,
+        "name" text not null,
+        "source" json not null,
+        "version" text null,
+        "description" text null,
+        "author" json null,
+        "homepage" text null,
+        "keywords" json not null,
+        "category" text null,
+        "domain" text null,
+        "namespace" text null,
+        "enabled" integer not null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE UNIQUE INDEX "plugin_name_unique" on "plugin" ("name");
+CREATE INDEX "plugin_created_at_id_index" on "plugin" ("created_at", "id");
 insert into "schema_migration" ("name") values
 ('Migration20261121000000_foundation'),
 ('Migration20261121010000_catalog_releases'),
@@ -1187,4 +1208,5 @@ insert into "schema_migration" ("name") values
 ('Migration20261130141500_object_permissions'),
 ('Migration20261130141500_prompts'),
 ('Migration20261130142536_spend_row_routing'),
-('Migration20261130174905_command_line_sessions');
+('Migration20261130174905_command_line_sessions'),
+('Migration20261130181811_plugins');

@@ -45,6 +45,7 @@ import type { MemoryPlatform } from './memory-platform.ts';
 import type { SearchPlatform } from './search-platform.ts';
 import type { SignInPlatform } from './sign-in-platform.ts';
 import type { RagPlatform } from './vector-store-platform.ts';
+import type { PluginPlatform } from './plugin-platform.ts';
 import type { PolicyPlatform } from './policy-platform.ts';
 import type { PromptPlatform } from './prompt-platform.ts';
 import type { Stores } from './stores.ts';
@@ -77,6 +78,7 @@ export interface Platform
     A2aPlatform,
     GuardrailPlatform,
     PassThroughPlatform,
+    PluginPlatform,
     PolicyPlatform,
     PromptPlatform,
     RagPlatform,

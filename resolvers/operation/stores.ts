@@ -21,6 +21,7 @@ import type { McpToolsetStore } from '../../src/domain/mcp-toolsets/mcp-toolset.
 import type { MemoryStore } from '../../src/domain/memory/memory.ts';
 import type { LensStore, LensWorkerStore } from '../../src/domain/lens/store.ts';
 import type { OwnerWindowStore } from '../../src/domain/owners/owner-windows.ts';
+import type { PluginStore } from '../../src/domain/plugins/plugin.ts';
 import type { SealedResponseStore } from '../../src/domain/responses/stored-response.ts';
 import type { SettingsStore } from '../../src/domain/settings/stored-section.ts';
 import type { SpendReports } from '../../src/domain/spend/spend-reports.ts';
@@ -55,6 +56,7 @@ export interface Stores extends TenancyStores, LensRowStores {
   readonly mcpToolsets: McpToolsetStore;
   readonly memory: MemoryStore;
   readonly ownerWindows: OwnerWindowStore;
+  readonly plugins: PluginStore;
   readonly responses: Pick<SealedResponseStore, 'removeBefore'>;
   readonly settings: SettingsStore;
   readonly spend: SpendStore;

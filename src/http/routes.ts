@@ -59,6 +59,7 @@ import { searchRoutes } from '../../rest-shims/search.ts';
 import { searchToolRoutes } from '../../rest-shims/search-tools.ts';
 import { vectorStoreCallRoutes } from '../../rest-shims/vector-store-calls.ts';
 import { vectorStoreRoutes } from '../../rest-shims/vector-stores.ts';
+import { pluginRoutes } from '../../rest-shims/plugins.ts';
 import { policyRoutes } from '../../rest-shims/policies.ts';
 import { policyAttachmentRoutes } from '../../rest-shims/policy-attachments.ts';
 import { promptRoutes } from '../../rest-shims/prompts.ts';
@@ -141,6 +142,7 @@ export function restRoutes(): readonly RouteRow[] {
     ...providerObjectRoutes,
     ...memoryRoutes,
     ...commandLineAuthorizationRoutes,
+    ...pluginRoutes,
     ...searchRoutes,
     ...searchToolRoutes,
     ...ragRoutes,

@@ -14,6 +14,7 @@ import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
 import type { Policies } from '../domain/policies/policies.ts';
 import type { Prompts } from '../domain/prompts/prompt.ts';
 import { withJobUpdates } from '../domain/jobs/job-updates.ts';
+import { createMarketplace } from '../domain/plugins/marketplace.ts';
 import { withChangeListener } from '../domain/row-store.ts';
 import { callbackSealer } from '../runtime/credentials/text-sealer.ts';
 import { createRateLimiter } from '../domain/rate-limiter.ts';
@@ -86,6 +87,7 @@ interface PlatformParts
 export function composePlatform(context: StartContext, parts: PlatformParts): Platform {
   const { settings, scheduler, state } = context;
   const { stores, configuration } = parts;
+  const { store: plugins, marketplace } = createMarketplace(stores.plugins, systemClock);
   return {
     ...catalogPlatform(parts),
     ...modelPlatform(context, parts),
@@ -98,7 +100,9 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
       credentials: parts.credentialStore,
       ...labelStores(stores, parts),
       jobs: withJobUpdates(stores.jobs, (job) => parts.bus.publish('job', job)),
+      plugins,
     },
+    marketplace,
     payments: parts.payments,
     checkoutRateLimiter: createRateLimiter({ ...CHECKOUT_RATE_LIMIT, clock: systemClock }),
     agentPolls: createAgentPolls({ everyMs: settings.codingAgentPollSeconds * 1000, scheduler }),

@@ -43,6 +43,7 @@ const WITHOUT_ALLOWANCE: Readonly<Record<string, string>> = {
   signIn: 'it has its own limits for failures, and is how a browser gets a key',
   readMetrics: 'a scraper comes every few seconds and must always be answered',
   getViewer: 'it repeats the key of the request and reads no store',
+  readMarketplace: 'clients read it before they have a key; requests share one read of the store in five seconds',
   listPublicAgents: 'the operator made the agents public; they are in memory',
   listPublicModels: 'the operator made the models public; they are in memory',
   listPublicMcpServers: 'the operator made the servers public; they are in memory',

@@ -23,7 +23,6 @@ const NOT_BUILT = [
   ['tools', /^\/v1\/tool/],
   ['skills', /^\/v1\/skills/],
   ['workflows', /^\/v1\/workflows/],
-  ['plugins', /^\/(claude-code|api\/plugins)/],
   ['the control plane', /^\/(v1\/)?rust_control_plane/],
 ] as const;
 /** Paths whose cases other tests cover. */

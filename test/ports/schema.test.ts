@@ -93,6 +93,7 @@ for (const engine of ENGINES)
         'payment_event',
         'payment_object',
         'pending_sign_in',
+        'plugin',
         'policy',
         'policy_attachment',
         'project',

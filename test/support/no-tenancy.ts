@@ -65,6 +65,7 @@ export const OTHER_STORES = {
   gatewayActivity: { groups: async () => [] },
   mcpToolsets: UNUSED_ROWS,
   memory: { ...UNUSED_ROWS, exclusively: refuse },
+  plugins: UNUSED_ROWS,
   guardrailUse: { days: async () => [], runs: async () => ({ runs: [], totalCount: 0 }) },
   responses: { removeBefore: async () => 0 },
   credentials: UNUSED_DEFINITIONS,

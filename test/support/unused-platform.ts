@@ -5,24 +5,29 @@ import type { McpServerPlatform, McpToolPlatform } from '../../resolvers/operati
 import type { CodingAgentPlatform, DecisionPlatform } from '../../resolvers/operation/platform.ts';
 import type { ResponseCachePlatform } from '../../resolvers/operation/health-platform.ts';
 import { createMcpSessions } from '../../src/domain/mcp-sessions/sessions.ts';
+import type { PluginPlatform } from '../../resolvers/operation/plugin-platform.ts';
 import type { McpSessionPlatform } from '../../resolvers/operation/mcp-session-platform.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { keyGenerator } from '../../src/runtime/identifiers.ts';
 import { UNCALIBRATED } from '../../src/domain/decisions/calibration.ts';
 
-/** Platform parts for tests without stored decisions, pass-through calls, agents, MCP servers and MCP clients. */
+/**
+ * Platform parts for tests without stored decisions, pass-through calls, agents, MCP servers, MCP clients and plugins.
+ */
 export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
   Pick<A2aPlatform, keyof typeof NO_AGENTS> &
   Pick<CodingAgentPlatform, 'accounts' | 'agentPolls' | 'agentMessages'> &
   Pick<McpServerPlatform, 'mcpServers' | 'mcpRegistry'> &
   Pick<McpToolPlatform, 'isInternalAddress'> &
   ResponseCachePlatform &
+  Pick<PluginPlatform, 'marketplace'> &
   Pick<McpSessionPlatform, 'mcpSessions' | 'mcpEndpoint'> = {
   ...NO_AGENTS,
   mcpServers: NO_MCP_SERVERS,
   mcpRegistry: false,
   isInternalAddress: () => false,
   responseCache: NO_RESPONSE_CACHE,
+  marketplace: { plugins: async () => [] },
   decisions: {
     maxQuestions: 128,
     fallbackBelow: null,

@@ -14,6 +14,7 @@ import { OTHER_TYPES } from './answer-types/shared.ts';
 import { OWNER_TYPES } from './answer-types/shared-owners.ts';
 import { SPEND_ANSWERS } from './answer-types/spend.ts';
 import { MEMORY_ANSWERS } from './answer-types/memory.ts';
+import { PLUGIN_ANSWERS } from './answer-types/plugins.ts';
 import { SEARCH_ANSWERS } from './answer-types/search.ts';
 import { PROVIDER_OBJECT_ANSWERS } from './answer-types/provider-objects.ts';
 import { VIDEO_ANSWERS } from './answer-types/videos.ts';
@@ -34,6 +35,7 @@ export const ANSWER_TYPES: AnswerTypes = {
   ...AUTO_ROUTER_ANSWERS,
   ...GUARDRAIL_USE_ANSWERS,
   ...MEMORY_ANSWERS,
+  ...PLUGIN_ANSWERS,
   ...SEARCH_ANSWERS,
   ...VECTOR_STORE_ANSWERS,
   ...PROVIDER_OBJECT_ANSWERS,

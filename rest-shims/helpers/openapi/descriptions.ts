@@ -2,6 +2,7 @@ import { A2A_DESCRIPTIONS } from './a2a-descriptions.ts';
 import { MCP_DESCRIPTIONS } from './mcp-descriptions.ts';
 import { OWNER_DESCRIPTIONS } from './owner-descriptions.ts';
 import { MEMORY_DESCRIPTIONS } from './memory-descriptions.ts';
+import { PLUGIN_DESCRIPTIONS } from './plugin-descriptions.ts';
 import { SEARCH_DESCRIPTIONS } from './search-descriptions.ts';
 import { PROVIDER_OBJECT_DESCRIPTIONS } from './provider-object-descriptions.ts';
 import { VIDEO_DESCRIPTIONS } from './video-descriptions.ts';
@@ -18,6 +19,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   ...SIGN_IN_DESCRIPTIONS,
   ...OWNER_DESCRIPTIONS,
   ...MEMORY_DESCRIPTIONS,
+  ...PLUGIN_DESCRIPTIONS,
   ...SEARCH_DESCRIPTIONS,
   ...VECTOR_STORE_DESCRIPTIONS,
   ...PROVIDER_OBJECT_DESCRIPTIONS,

@@ -34,6 +34,7 @@ export const AUDIT_NOUNS = [
   'mcp_server',
   'mcp_toolset',
   'command_line_session',
+  'plugin',
 ] as const;
 export type AuditNoun = (typeof AUDIT_NOUNS)[number];
 

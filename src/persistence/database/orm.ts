@@ -47,6 +47,7 @@ import { createA2aAgentStore } from '../a2a-agents/store.ts';
 import { createGuardrailStore } from '../guardrails/store.ts';
 import { createGuardrailUseStore } from '../guardrails/use.ts';
 import { createMemoryStore } from '../memory/store.ts';
+import { createPluginStore } from '../plugins/store.ts';
 import { createSearchToolStore } from '../search-tools/store.ts';
 import { createVectorStoreStore } from '../vector-stores/store.ts';
 import { createPolicyAttachmentStore, createPolicyStore } from '../policies/store.ts';
@@ -279,6 +280,7 @@ export async function openStores(options: StoresOptions) {
     vectorStores: createVectorStoreStore(database),
     searchTools: createSearchToolStore(database),
     memory: createMemoryStore(database),
+    plugins: createPluginStore(database),
     policies: createPolicyStore(database),
     policyAttachments: createPolicyAttachmentStore(database),
     prompts: createPromptStore(database),

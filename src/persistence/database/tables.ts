@@ -41,6 +41,7 @@ import { OrganizationEntity, OrganizationMemberEntity } from '../organizations/e
 import { A2aAgentEntity } from '../a2a-agents/entities.ts';
 import { GuardrailDayEntity, GuardrailRunEntity, GuardrailEntity } from '../guardrails/entities.ts';
 import { MemoryEntity } from '../memory/entities.ts';
+import { PluginEntity } from '../plugins/entities.ts';
 import { SearchToolEntity } from '../search-tools/entities.ts';
 import { VectorStoreEntity } from '../vector-stores/entities.ts';
 import { PolicyAttachmentEntity, PolicyEntity } from '../policies/entities.ts';
@@ -136,6 +137,7 @@ export const ENTITIES = [
   SearchToolEntity,
   CommandLineSessionEntity,
   MemoryEntity,
+  PluginEntity,
   PolicyEntity,
   PolicyAttachmentEntity,
   PromptEntity,

@@ -147,6 +147,8 @@ export type AuditNoun =
   | 'ORGANIZATION_MEMBER'
   /** Paths whose calls are forwarded. */
   | 'PASS_THROUGH_ENDPOINT'
+  /** Plugins of the marketplace. */
+  | 'PLUGIN'
   /** Versions of policies. */
   | 'POLICY'
   /** Where policies apply. */
@@ -1620,6 +1622,7 @@ export type NodeQuery = { node:
     | NodeFacts_Model_Fragment
     | NodeFacts_Organization_Fragment
     | NodeFacts_PassThroughEndpoint_Fragment
+    | NodeFacts_Plugin_Fragment
     | NodeFacts_Policy_Fragment
     | NodeFacts_PolicyAttachment_Fragment
     | NodeFacts_Project_Fragment
@@ -1670,6 +1673,7 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_Model_Fragment
     | NodeFacts_Organization_Fragment
     | NodeFacts_PassThroughEndpoint_Fragment
+    | NodeFacts_Plugin_Fragment
     | NodeFacts_Policy_Fragment
     | NodeFacts_PolicyAttachment_Fragment
     | NodeFacts_Project_Fragment
@@ -1749,6 +1753,8 @@ type NodeFacts_Organization_Fragment = { __typename: 'Organization', id: string 
 
 type NodeFacts_PassThroughEndpoint_Fragment = { __typename: 'PassThroughEndpoint', id: string };
 
+type NodeFacts_Plugin_Fragment = { __typename: 'Plugin', id: string };
+
 type NodeFacts_Policy_Fragment = { __typename: 'Policy', id: string };
 
 type NodeFacts_PolicyAttachment_Fragment = { __typename: 'PolicyAttachment', id: string };
@@ -1809,6 +1815,7 @@ export type NodeFactsFragment =
   | NodeFacts_Model_Fragment
   | NodeFacts_Organization_Fragment
   | NodeFacts_PassThroughEndpoint_Fragment
+  | NodeFacts_Plugin_Fragment
   | NodeFacts_Policy_Fragment
   | NodeFacts_PolicyAttachment_Fragment
   | NodeFacts_Project_Fragment
@@ -2023,6 +2030,7 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'Model' }
     | { __typename: 'Organization' }
     | { __typename: 'PassThroughEndpoint' }
+    | { __typename: 'Plugin' }
     | { __typename: 'Policy' }
     | { __typename: 'PolicyAttachment' }
     | { __typename: 'Project' }

@@ -1,0 +1,204 @@
+import { checkCaller } from '../resolvers/health.ts';
+import {
+  deletePlugin,
+  getPlugin,
+  listPlugins,
+  readMarketplace,
+  registerPlugin,
+  switchPlugin,
+} from '../resolvers/plugins.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import {
+  ALL_PLUGINS,
+  MAX_PLUGINS,
+  type Plugin,
+  type PluginAuthor,
+  type PluginDraft,
+  SOURCE_KINDS,
+} from '../src/domain/plugins/plugin.ts';
+import {
+  dictionary,
+  type FieldReader,
+  literalOf,
+  members,
+  parseObject,
+  required,
+  requiredText,
+  text,
+  texts,
+} from './helpers/http/body-fields.ts';
+import { flag, query } from './helpers/http/query.ts';
+import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
+import { MANAGEMENT_CHANGE, MANAGEMENT_READ } from './helpers/http/row-facts.ts';
+import { described, orNullSchema } from './helpers/http/schema.ts';
+
+const readSourceMembers = members({
+  source: required(literalOf(SOURCE_KINDS)),
+  repo: text,
+  url: text,
+  path: text,
+  ref: text,
+  sha: text,
+});
+const readAuthorMembers = members({ name: requiredText, email: text });
+
+const sourceObject: FieldReader<Readonly<Record<string, unknown>>> = required(
+  described(readSourceMembers.schema, dictionary),
+);
+const authorObject: FieldReader<Readonly<Record<string, unknown>> | null> = described(
+  orNullSchema(readAuthorMembers.schema),
+  (input) => (input === undefined || input === null ? { value: null } : dictionary(input)),
+);
+
+const readPlugin = members({
+  name: requiredText,
+  source: sourceObject,
+  version: text,
+  description: text,
+  author: authorObject,
+  homepage: text,
+  keywords: texts,
+  category: text,
+  domain: text,
+  namespace: text,
+});
+
+function parsePlugin({ body }: HttpRequest): PluginDraft {
+  const { source: sentSource, author, ...plugin } = readPlugin(parseObject(body));
+  const { source, ...place } = readSourceMembers(sentSource, ['body', 'source']);
+  // The reader reads null as an absent kind.
+  if (source === null) throw new InvalidInput('source.source must not be null');
+  return {
+    ...plugin,
+    source: { source, ...place },
+    author: author === null ? null : readAuthorMembers(author, ['body', 'author']),
+  };
+}
+
+const readList = query({ enabled_only: flag });
+
+const parseName = ({ params: { name = '' } }: HttpRequest) => ({ name });
+
+const renderAuthor = ({ name, email }: PluginAuthor) => ({ name, ...(email === null ? {} : { email }) });
+
+const renderPlugin = (one: Plugin) => ({
+  id: one.id,
+  name: one.name,
+  version: one.version,
+  description: one.description,
+  source: one.source,
+  author: one.author === null ? null : renderAuthor(one.author),
+  homepage: one.homepage,
+  keywords: one.keywords,
+  category: one.category,
+  domain: one.domain,
+  namespace: one.namespace,
+  enabled: one.enabled,
+  created_at: one.createdAt.toISOString(),
+  updated_at: one.updatedAt.toISOString(),
+  created_by: one.createdBy,
+});
+
+/** A plugin in the marketplace format of Claude Code, which has no null members. */
+const renderEntry = ({ name, source, version, description, author, homepage, keywords, category }: Plugin) => ({
+  name,
+  source,
+  ...(version === null ? {} : { version }),
+  ...(description === null ? {} : { description }),
+  ...(author === null ? {} : { author: renderAuthor(author) }),
+  ...(homepage === null ? {} : { homepage }),
+  ...(keywords.length === 0 ? {} : { keywords }),
+  ...(category === null ? {} : { category }),
+});
+
+/** Clients install `my-plugin@litellm`: their settings have the name of the reference. */
+const MARKETPLACE = { name: 'litellm', owner: { name: 'LiteLLM', email: 'support@litellm.ai' } } as const;
+
+const FORM = { failureForm: { body: 'detail' } } as const satisfies Partial<RouteRow>;
+const READ = { ...MANAGEMENT_READ, ...FORM } as const;
+const CHANGE = { ...MANAGEMENT_CHANGE, ...FORM } as const;
+const PATH = '/claude-code/plugins';
+
+/** A row that enables or disables a plugin. */
+const switchRow = (name: string, path: string, enabled: boolean): RouteRow =>
+  route({
+    ...CHANGE,
+    bodyLimit: 0,
+    name,
+    paths: [path],
+    statuses: [200, 401, 403, 404],
+    parse: (request) => ({ ...parseName(request), enabled }),
+    run: switchPlugin,
+    render: ({ name: plugin }) =>
+      json({ status: 'success', message: `Plugin '${plugin}' ${enabled ? 'enabled' : 'disabled'}` }),
+  });
+
+/** Plugins of Claude Code: a marketplace for everyone, and its administration. */
+export const pluginRoutes: readonly RouteRow[] = [
+  route({
+    method: 'GET',
+    surface: 'catalog',
+    credential: 'none',
+    bodyLimit: 0,
+    name: 'plugins.marketplace',
+    paths: ['/claude-code/marketplace.json'],
+    statuses: [200],
+    parse: () => undefined,
+    run: readMarketplace,
+    render: (plugins) => json({ ...MARKETPLACE, plugins: plugins.map(renderEntry) }),
+  }),
+  route({
+    ...READ,
+    name: 'plugins.list',
+    querySchema: readList.schema,
+    paths: [PATH],
+    statuses: [200, 401, 403, 422],
+    parse: ({ search }) => ({
+      filter: { ...ALL_PLUGINS, enabled: readList(search).enabled_only === true ? true : null },
+      page: { sort: 'created_at', descending: true, limit: MAX_PLUGINS, from: 0 } as const,
+    }),
+    run: listPlugins,
+    render: ({ nodes }) => json({ plugins: nodes.map(renderPlugin), count: nodes.length }),
+  }),
+  route({
+    ...CHANGE,
+    name: 'plugins.register',
+    bodySchema: readPlugin.schema,
+    paths: [PATH],
+    statuses: [200, 400, 401, 403, 422],
+    parse: parsePlugin,
+    run: registerPlugin,
+    render: ({ plugin, action }) => json({ status: 'success', action, plugin: renderPlugin(plugin) }),
+  }),
+  route({
+    ...READ,
+    name: 'plugins.get',
+    paths: [`${PATH}/:name`],
+    statuses: [200, 401, 403, 404],
+    parse: parseName,
+    run: getPlugin,
+    render: (one) => json(renderPlugin(one)),
+  }),
+  switchRow('plugins.enable', `${PATH}/:name/enable`, true),
+  switchRow('plugins.disable', `${PATH}/:name/disable`, false),
+  route({
+    ...READ,
+    method: 'DELETE',
+    name: 'plugins.delete',
+    paths: [`${PATH}/:name`],
+    statuses: [200, 401, 403, 404],
+    parse: parseName,
+    run: deletePlugin,
+    render: ({ name }) => json({ status: 'success', message: `Plugin '${name}' deleted` }),
+  }),
+  // Extensions of the dashboard do not exist here.
+  route({
+    ...MANAGEMENT_READ,
+    name: 'plugins.extensions',
+    paths: ['/api/plugins'],
+    statuses: [200, 401],
+    parse: () => undefined,
+    run: checkCaller,
+    render: () => json([]),
+  }),
+];
