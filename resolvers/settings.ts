@@ -14,6 +14,7 @@ import {
   type DeclaredConfig,
   GENERAL,
   isDeclared,
+  PASS_THROUGH_ENDPOINTS,
   sectionRowOf,
   type SettingView,
   settingViewOf,
@@ -165,8 +166,9 @@ async function storeShared(
 }
 
 /**
- * Removes a stored setting, or stores the default of a shared setting. Throws InvalidInput for an unknown setting and
- * when no setting of its section is stored, and OwnedByFile when the configuration file declares the setting.
+ * Removes a stored setting, or stores the default of a shared setting. For `pass_through_endpoints`, also removes all
+ * stored endpoints; those of the configuration file remain. Throws InvalidInput for an unknown setting and when no
+ * setting of its section is stored, and OwnedByFile when the configuration file declares the setting.
  */
 export const removeSetting = operation({
   name: 'removeSetting',
@@ -179,7 +181,11 @@ export const removeSetting = operation({
     assertRemovable(config, stored, GENERAL, name);
     const without = ({ [name]: _removed, ...rest }: SectionContent): SectionContent => rest;
     const rowName = sectionRowOf(GENERAL, name);
-    if (!stored.has(rowName)) throw new InvalidInput(`Field name=${name} not in config`);
+    const endpoints = name === PASS_THROUGH_ENDPOINTS ? await scope.platform.passThrough.removeStored() : 0;
+    if (!stored.has(rowName)) {
+      if (endpoints > 0) return { section: GENERAL, content: {} };
+      throw new InvalidInput(`Field name=${name} not in config`);
+    }
     const content = await storeSettings(scope, rowName, without);
     return { section: GENERAL, content: rowName === GENERAL ? shownContent(scope, content) : {} };
   },

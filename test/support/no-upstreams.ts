@@ -41,6 +41,7 @@ export const NO_ENDPOINTS: PassThroughEndpoints = {
   add: refuse,
   change: refuse,
   remove: refuse,
+  removeStored: refuse,
   configure: refuse,
   refresh: async () => {},
 };
