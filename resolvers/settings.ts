@@ -44,6 +44,8 @@ export interface ListedSetting {
   readonly isStored: boolean | null;
 }
 
+const ROUTER = 'router_settings';
+
 const unknownField = (name: string): InvalidInput => new InvalidInput(`Invalid field=${name} passed in.`);
 
 /** The setting with secret values redacted for the caller. */
@@ -165,6 +167,12 @@ async function storeShared(
   return { name, reset };
 }
 
+/** A setting to remove: of `general_settings`, where shared settings also are, or of `router_settings`. */
+export interface SettingRemoval {
+  readonly section: typeof GENERAL | typeof ROUTER;
+  readonly name: string;
+}
+
 /**
  * Removes a stored setting, or stores the default of a shared setting. For `pass_through_endpoints`, also removes all
  * stored endpoints; those of the configuration file remain. Throws InvalidInput for an unknown setting and when no
@@ -173,23 +181,36 @@ async function storeShared(
 export const removeSetting = operation({
   name: 'removeSetting',
   access: tenantAdmin,
-  async run(scope: Scope<SettingsPlatform>, { name }: { readonly name: string }): Promise<StoredResult> {
+  async run(scope: Scope<SettingsPlatform>, { section, name }: SettingRemoval): Promise<StoredResult> {
+    if (section === ROUTER) return removeRouterSetting(scope, name);
     const shared = sharedFieldOf(name);
     if (shared !== undefined) return storeShared(scope, { name, value: shared.defaultValue, reset: true });
     if (!GENERAL_FIELDS.has(name)) throw unknownField(name);
     const { config, stored } = await settingsState(scope);
     assertRemovable(config, stored, GENERAL, name);
-    const without = ({ [name]: _removed, ...rest }: SectionContent): SectionContent => rest;
     const rowName = sectionRowOf(GENERAL, name);
     const endpoints = name === PASS_THROUGH_ENDPOINTS ? await scope.platform.passThrough.removeStored() : 0;
     if (!stored.has(rowName)) {
       if (endpoints > 0) return { section: GENERAL, content: {} };
       throw new InvalidInput(`Field name=${name} not in config`);
     }
-    const content = await storeSettings(scope, rowName, without);
+    const content = await storeSettings(scope, rowName, without(name));
     return { section: GENERAL, content: rowName === GENERAL ? shownContent(scope, content) : {} };
   },
 });
+
+const without =
+  (name: string) =>
+  ({ [name]: _removed, ...rest }: SectionContent): SectionContent =>
+    rest;
+
+async function removeRouterSetting(scope: Scope<SettingsPlatform>, name: string): Promise<StoredResult> {
+  assertRouterSettings({ [name]: null });
+  const { config, stored } = await settingsState(scope);
+  assertRemovable(config, stored, ROUTER, name);
+  if (!stored.has(ROUTER)) throw new InvalidInput(`Field name=${name} not in config`);
+  return { section: ROUTER, content: shownContent(scope, await storeSettings(scope, ROUTER, without(name))) };
+}
 
 /**
  * Stores settings of several sections. A null removes an environment variable, and is ignored in other sections.
