@@ -1,4 +1,4 @@
-import { Conflict, InvalidInput } from '../src/domain/errors.ts';
+import { Conflict, InvalidInput, Unavailable } from '../src/domain/errors.ts';
 import {
   ALL_MEMORY,
   MAX_ENTRIES,
@@ -97,14 +97,20 @@ export const getMemories = operation({
   },
 });
 
-/** Changes an entry, or stores a new one. Throws what `createMemory` throws, also for a new entry without a value. */
+/** Maximum number of attempts to store an entry that concurrent requests add and remove. */
+const MAX_ATTEMPTS = 5;
+
+/**
+ * Changes an entry, or stores a new one. Throws what `createMemory` throws except for Conflict, also for a new entry
+ * without a value. Throws Unavailable when concurrent requests add and remove the entry at every attempt.
+ */
 export const putMemory = operation({
   name: 'putMemory',
   access: memoryWriter,
   async run(scope: MemoryScope, { patch, ...named }: NamedMemory & { readonly patch: MemoryPatch }): Promise<Memory> {
     const by = authored(scope);
     const { memory } = scope.platform.stores;
-    for (let attempt = 0; ; attempt += 1) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const found = await findOwn(scope, named);
       const changed = found === null ? null : await memory.change(found.id, (row) => patchedMemory(row, patch, by));
       if (changed !== null) return changed.after;
@@ -114,9 +120,10 @@ export const putMemory = operation({
         return await addMemory(scope, { ...named, value, metadata });
       } catch (failure) {
         // A concurrent request has added the entry.
-        if (!(failure instanceof Conflict) || attempt > 0) throw failure;
+        if (!(failure instanceof Conflict)) throw failure;
       }
     }
+    throw new Unavailable('The memory is being changed by other requests. Try again.');
   },
 });
 
