@@ -25,6 +25,7 @@ import type { TraceOutlines } from '../../src/domain/traces/outline.ts';
 import type { ExportPacker } from '../../src/domain/traces/packed.ts';
 import type { FileLimits } from '../../src/domain/upstream-objects/file-limits.ts';
 import type { CallerWatch } from '../../src/gateway/keys/caller-watch.ts';
+import type { PendingDecisions } from '../../src/gateway/accounting/pending-decisions.ts';
 import type { CallEstimates } from '../../src/gateway/accounting/estimate-call.ts';
 import type {
   ForwardGateway,
@@ -196,6 +197,8 @@ export interface DecisionPlatform {
     /** Storage level of decisions, unless their key sets another one. */
     readonly storage: StorageLevel;
     readonly queue: RowQueue<StoredDecision>;
+    /** Decisions that guardrails mask before they are queued. */
+    readonly pending: Pick<PendingDecisions, 'add' | 'settled' | 'signal'>;
     readonly calibrations: Calibrations;
   };
   readonly clock: Clock;
