@@ -189,10 +189,7 @@ export interface DecisionPlatform {
   readonly decisions: {
     /** Maximum number of questions of one request. */
     readonly maxQuestions: number;
-    /**
-     * Questions whose answer has less label mass (`labelMass`, 0 to 1) are sent to a fallback, as refused questions
-     * are. Null disables fallbacks.
-     */
+    /** Label mass (0 to 1) below which a question is sent to a fallback, as a refused one is. Null disables them. */
     readonly fallbackBelow: number | null;
     /** Storage level of decisions, unless their key sets another one. */
     readonly storage: StorageLevel;
