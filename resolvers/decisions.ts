@@ -157,7 +157,7 @@ async function send(
 function enqueueDecision(scope: DecisionScope, request: ModelRequest, call: GatewayCall): void {
   const { decision } = call.exchange;
   const caller = callerOf(scope);
-  const { storage, queue } = scope.platform.decisions;
+  const { storage, queue, pending } = scope.platform.decisions;
   const configured = storageLevelOf(storage, caller.key);
   if (decision === undefined || configured === 'none') return;
   const level = request.omitContent === true ? 'redacted' : configured;
@@ -176,5 +176,10 @@ function enqueueDecision(scope: DecisionScope, request: ModelRequest, call: Gate
   const unmasked: DecisionRecord = { decision, input: body['input'] ?? body['state'] };
   if (call.forRecord === undefined) return enqueue(unmasked);
   // The caller does not wait for guardrails that only mask records.
-  void call.forRecord(unmasked).then((masked) => masked !== null && enqueue(masked));
+  pending.add(callId, enqueueMasked(call.forRecord(unmasked, pending.signal)));
+
+  async function enqueueMasked(masking: Promise<DecisionRecord | null>): Promise<void> {
+    const masked = await masking.catch(() => null);
+    if (masked !== null) enqueue(masked);
+  }
 }

@@ -1,4 +1,4 @@
-import { Conflict, InvalidInput } from '../src/domain/errors.ts';
+import { Conflict, InvalidInput, Unavailable } from '../src/domain/errors.ts';
 import {
   addWithinLimit,
   ALL_MEMORY,
@@ -111,9 +111,13 @@ export const getMemories = operation({
   },
 });
 
+/** Maximum number of attempts to store an entry that concurrent requests add and remove. */
+const MAX_ATTEMPTS = 5;
+
 /**
  * Changes the entry of an owner, or stores a new entry where the owner has none with the name. Throws what
- * `createMemory` throws, and InvalidInput for a new entry without a value.
+ * `createMemory` throws except for Conflict, and InvalidInput for a new entry without a value. Throws Unavailable when
+ * concurrent requests add and remove the entry at every attempt.
  */
 export const putMemory = operation({
   name: 'putMemory',
@@ -121,7 +125,7 @@ export const putMemory = operation({
   async run(scope: MemoryScope, { patch, ...named }: NamedMemory & { readonly patch: MemoryPatch }): Promise<Memory> {
     const by = authored(scope);
     const { memory } = scope.platform.stores;
-    for (let attempt = 0; ; attempt += 1) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const found = await findByOwner(scope, named);
       const changed = found === null ? null : await memory.change(found.id, (row) => patchedMemory(row, patch, by));
       if (changed !== null) return changed.after;
@@ -130,10 +134,11 @@ export const putMemory = operation({
       try {
         return await addMemory(scope, { ...named, value, metadata });
       } catch (failure) {
-        // A concurrent request has added the entry. The second attempt changes it.
-        if (!(failure instanceof Conflict) || attempt > 0) throw failure;
+        // A concurrent request has added the entry. The next attempt changes it.
+        if (!(failure instanceof Conflict)) throw failure;
       }
     }
+    throw new Unavailable('The memory is being changed by other requests. Try again.');
   },
 });
 

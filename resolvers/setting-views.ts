@@ -137,7 +137,7 @@ export const changeSetting = operation({
     // The list of allowed addresses is stored by `updateConfiguration`, which checks it.
     const byUpdateSetting = section === GENERAL ? name !== ALLOWED_ADDRESSES : section === LITELLM_SETTINGS && isShared;
     if (!byUpdateSetting) await changeOther(scope, { section, name, value });
-    else if (value === null) await removeSetting(scope, { name });
+    else if (value === null) await removeSetting(scope, { section: GENERAL, name });
     else await updateSetting(scope, { name, value });
     return describedSetting(scope, await settingsState(scope), section, name);
   },

@@ -14,6 +14,7 @@ import {
   type DeclaredConfig,
   GENERAL,
   isDeclared,
+  PASS_THROUGH_ENDPOINTS,
   sectionRowOf,
   type SettingView,
   settingViewOf,
@@ -42,6 +43,8 @@ export interface ListedSetting {
   /** Whether the database sets it. Null when neither the file nor the database sets it. */
   readonly isStored: boolean | null;
 }
+
+const ROUTER = 'router_settings';
 
 const unknownField = (name: string): InvalidInput => new InvalidInput(`Invalid field=${name} passed in.`);
 
@@ -164,26 +167,50 @@ async function storeShared(
   return { name, reset };
 }
 
+/** A setting to remove: of `general_settings`, where shared settings also are, or of `router_settings`. */
+export interface SettingRemoval {
+  readonly section: typeof GENERAL | typeof ROUTER;
+  readonly name: string;
+}
+
 /**
- * Removes a stored setting, or stores the default of a shared setting. Throws InvalidInput for an unknown setting and
- * when no setting of its section is stored, and OwnedByFile when the configuration file declares the setting.
+ * Removes a stored setting, or stores the default of a shared setting. For `pass_through_endpoints`, also removes all
+ * stored endpoints; those of the configuration file remain. Throws InvalidInput for an unknown setting and when no
+ * setting of its section is stored, and OwnedByFile when the configuration file declares the setting.
  */
 export const removeSetting = operation({
   name: 'removeSetting',
   access: tenantAdmin,
-  async run(scope: Scope<SettingsPlatform>, { name }: { readonly name: string }): Promise<StoredResult> {
+  async run(scope: Scope<SettingsPlatform>, { section, name }: SettingRemoval): Promise<StoredResult> {
+    if (section === ROUTER) return removeRouterSetting(scope, name);
     const shared = sharedFieldOf(name);
     if (shared !== undefined) return storeShared(scope, { name, value: shared.defaultValue, reset: true });
     if (!GENERAL_FIELDS.has(name)) throw unknownField(name);
     const { config, stored } = await settingsState(scope);
     assertRemovable(config, stored, GENERAL, name);
-    const without = ({ [name]: _removed, ...rest }: SectionContent): SectionContent => rest;
     const rowName = sectionRowOf(GENERAL, name);
-    if (!stored.has(rowName)) throw new InvalidInput(`Field name=${name} not in config`);
-    const content = await storeSettings(scope, rowName, without);
+    const endpoints = name === PASS_THROUGH_ENDPOINTS ? await scope.platform.passThrough.removeStored() : 0;
+    if (!stored.has(rowName)) {
+      if (endpoints > 0) return { section: GENERAL, content: {} };
+      throw new InvalidInput(`Field name=${name} not in config`);
+    }
+    const content = await storeSettings(scope, rowName, without(name));
     return { section: GENERAL, content: rowName === GENERAL ? shownContent(scope, content) : {} };
   },
 });
+
+const without =
+  (name: string) =>
+  ({ [name]: _removed, ...rest }: SectionContent): SectionContent =>
+    rest;
+
+async function removeRouterSetting(scope: Scope<SettingsPlatform>, name: string): Promise<StoredResult> {
+  assertRouterSettings({ [name]: null });
+  const { config, stored } = await settingsState(scope);
+  assertRemovable(config, stored, ROUTER, name);
+  if (!stored.has(ROUTER)) throw new InvalidInput(`Field name=${name} not in config`);
+  return { section: ROUTER, content: shownContent(scope, await storeSettings(scope, ROUTER, without(name))) };
+}
 
 /**
  * Stores settings of several sections. A null removes an environment variable, and is ignored in other sections.

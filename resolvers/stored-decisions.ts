@@ -3,7 +3,7 @@ import { outcomeScopeOf, PLATFORM_SCOPE, probabilitySourceOf } from '../src/doma
 import type { AnsweredQuestion } from '../src/domain/decisions/decision.ts';
 import { type CalibrationReport, type DecisionOutcome, judgedAnswer } from '../src/domain/decisions/outcome.ts';
 import { type DecisionFilter, type StoredDecision, answerOfStored } from '../src/domain/decisions/stored-decision.ts';
-import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { InvalidInput, NotFound, Unavailable } from '../src/domain/errors.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import { annotator, anyAdmin, system, traceReader } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
@@ -13,6 +13,11 @@ import { changeOrAdd, type FilteredPage, type FoundPage, pageOf, removeOldest } 
 import type { Scope } from './operation/scope.ts';
 
 type DecisionScope = Scope<DecisionPlatform>;
+
+/** Maximum time that an outcome waits for guardrails that mask its decision in this process, in ms. */
+const MASKING_MS = 5_000;
+/** Time after which a caller may report the outcome again, in s. */
+const RETRY_AFTER_SECONDS = 5;
 
 /** Lists stored decisions that the caller may see. */
 export const listDecisions = operation({
@@ -72,7 +77,7 @@ function questionOf({ content }: StoredDecision, { question: name, index }: Outc
 /**
  * Records the right answer to a question of a stored decision that the caller may see. The outcome belongs to the scope
  * of the caller: a team, a key, or the whole platform for an administrator. A second outcome in the same scope replaces
- * the first. Throws NotFound and InvalidInput.
+ * the first. Throws NotFound, InvalidInput, and Unavailable while a guardrail masks the decision.
  */
 export const recordDecisionOutcome = operation({
   name: 'recordDecisionOutcome',
@@ -80,6 +85,8 @@ export const recordDecisionOutcome = operation({
   async run(scope: DecisionScope, draft: OutcomeDraft): Promise<RecordedOutcome> {
     const { stores, decisions } = scope.platform;
     const caller = callerOf(scope);
+    if (!(await decisions.pending.settled(draft.callId, MASKING_MS)))
+      throw new Unavailable('A guardrail still checks the decision before it is stored.', RETRY_AFTER_SECONDS);
     await decisions.queue.caughtUp();
     const [decision] = await stores.decisions.list({
       filter: { visible: visibilityOf(caller), callId: draft.callId, before: null },

@@ -65,7 +65,6 @@ const readList = query({
   key_alias: queryText,
   substring_matching: flag,
   include_team_keys: flag,
-  // Validated, but without effect (`docs/differences.md`).
   include_created_by_keys: flag,
   return_full_object: flag,
   sort_by: queryText,
@@ -117,6 +116,7 @@ function parseList(search: string): ListRequest {
       projectId: nullIfBlank(parameters.project_id),
       organizationId: nullIfBlank(parameters.organization_id),
       accessGroupId: nullIfBlank(parameters.access_group_id),
+      withCreated: parameters.include_created_by_keys ?? false,
       blocked: null,
       status,
     },

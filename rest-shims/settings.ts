@@ -19,6 +19,7 @@ import {
   members,
   object,
   parseObject,
+  requiredLiteralOf,
   requiredText,
   requiredValue,
 } from './helpers/http/body-fields.ts';
@@ -28,11 +29,13 @@ import { renderListed } from './helpers/answers/settings.ts';
 import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 const GENERAL = 'general_settings';
+/** Sections whose stored settings `/config/field/delete` removes. */
+const REMOVED_SECTIONS = [GENERAL, 'router_settings'] as const;
 
 const parseListQuery = query({ config_type: requiredLiteral(GENERAL) });
 const parseNameQuery = query({ field_name: requiredParameter });
 const readUpdate = fields({ field_name: requiredText, field_value: requiredValue, config_type: literal(GENERAL) });
-const readRemoval = fields({ field_name: requiredText, config_type: literal(GENERAL) });
+const readRemoval = fields({ field_name: requiredText, config_type: requiredLiteralOf(REMOVED_SECTIONS) });
 const readCallback = fields({ callback_name: requiredText });
 
 const section: FieldReader<JsonObject | undefined> = optional(object);
@@ -104,7 +107,10 @@ export const settingRoutes: readonly RouteRow[] = [
     name: 'settings.delete',
     bodySchema: readRemoval.schema,
     paths: ['/config/field/delete'],
-    parse: ({ body }) => ({ name: readRemoval(body).field_name }),
+    parse({ body }) {
+      const removal = readRemoval(body);
+      return { section: removal.config_type, name: removal.field_name };
+    },
     run: removeSetting,
     render: renderStored,
   }),

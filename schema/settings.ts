@@ -147,7 +147,7 @@ const UpdateSettingInput = builder.inputType('UpdateSettingInput', {
     value: t.field({
       type: 'JSON',
       description:
-        'New value. Null removes the stored value; for a known setting of `litellm_settings` it stores the built-in value.',
+        'New value. Null removes the stored value; for a known setting of `litellm_settings` it stores the built-in value. For `pass_through_endpoints`, null also removes all stored endpoints.',
     }),
   }),
 });

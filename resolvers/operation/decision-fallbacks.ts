@@ -131,9 +131,9 @@ function combined(calls: readonly GatewayCall[]): GatewayCall {
 function maskedByAll(calls: readonly GatewayCall[]): GatewayCall['forRecord'] {
   const maskings = calls.flatMap(({ forRecord }) => forRecord ?? []);
   if (maskings.length === 0) return undefined;
-  return async (record) => {
+  return async (record, signal) => {
     let masked: DecisionRecord | null = record;
-    for (const mask of maskings) masked = masked && (await mask(masked));
+    for (const mask of maskings) masked = masked && (await mask(masked, signal));
     return masked;
   };
 }

@@ -26,6 +26,7 @@ import type { TraceOutlines } from '../../src/domain/traces/outline.ts';
 import type { ExportPacker } from '../../src/domain/traces/packed.ts';
 import type { FileLimits } from '../../src/domain/upstream-objects/file-limits.ts';
 import type { CallerWatch } from '../../src/gateway/keys/caller-watch.ts';
+import type { PendingDecisions } from '../../src/gateway/accounting/pending-decisions.ts';
 import type { CallEstimates } from '../../src/gateway/accounting/estimate-call.ts';
 import type {
   ForwardGateway,
@@ -188,14 +189,13 @@ export interface DecisionPlatform {
   readonly decisions: {
     /** Maximum number of questions of one request. */
     readonly maxQuestions: number;
-    /**
-     * Questions whose answer has less label mass (`labelMass`, 0 to 1) are sent to a fallback, as refused questions
-     * are. Null disables fallbacks.
-     */
+    /** Label mass (0 to 1) below which a question is sent to a fallback, as a refused one is. Null disables them. */
     readonly fallbackBelow: number | null;
     /** Storage level of decisions, unless their key sets another one. */
     readonly storage: StorageLevel;
     readonly queue: RowQueue<StoredDecision>;
+    /** Decisions that guardrails mask before they are queued. */
+    readonly pending: Pick<PendingDecisions, 'add' | 'settled' | 'signal'>;
     readonly calibrations: Calibrations;
   };
   readonly clock: Clock;
@@ -305,6 +305,7 @@ export interface TracePlatform {
 export interface SettingsPlatform {
   readonly stores: Pick<Stores, 'settings'>;
   readonly configuration: Configuration;
+  readonly passThrough: Pick<PassThroughEndpoints, 'removeStored'>;
   readonly allowedAddresses: AllowedAddresses;
   readonly bus: Bus;
   readonly clock: Clock;

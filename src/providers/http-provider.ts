@@ -1,3 +1,4 @@
+import { speechEvents } from '../wire/media/speech.ts';
 import { afterFirstChunk } from '../domain/first-chunk.ts';
 import type { ByteStream } from '../domain/bytes.ts';
 import type { Exchange, ModelRequest } from '../domain/chat/chat.ts';
@@ -185,7 +186,11 @@ async function forwardedExchange({ deployment, request, answer, dialect }: Accep
   if (NON_AUDIO_TYPES.test(answer.headers['content-type'] ?? ''))
     throw await unexpectedAnswer(deployment, answer, dialect, `it is not ${noun}`);
   const bytes = await afterFirstChunk(withUpstreamFailures(deployment, answer.body));
-  return unparsedExchange(headOf(answer), bytes, billedQuantityOf(request.endpoint, request.body));
+  const measured = billedQuantityOf(request.endpoint, request.body);
+  if (!EVENT_STREAM.test(answer.headers['content-type'] ?? ''))
+    return unparsedExchange(headOf(answer), bytes, measured);
+  const events = speechEvents(bytes);
+  return unparsedExchange(headOf(answer), events.bytes, measured, events.usage);
 }
 
 const headOf = ({ status, headers }: UpstreamAnswer): Pick<Exchange, 'status' | 'headers'> => ({ status, headers });

@@ -196,6 +196,7 @@ const callPlatform = (context: StartContext, { deployments, ...parts }: Platform
       fallbackBelow: settings.decisionFallbackBelow,
       storage: settings.storeDecisions,
       queue: parts.decisionQueue,
+      pending: parts.pendingDecisions,
       calibrations: parts.calibrations,
     },
     responses: {

@@ -1,6 +1,7 @@
 import type { Bus } from '../domain/bus.ts';
 import type { EarlierSpend } from '../domain/owners/started-owner.ts';
 import { publishChanges } from '../domain/traces/publish-changes.ts';
+import { createPendingDecisions } from '../gateway/accounting/pending-decisions.ts';
 import { createPendingRecords } from '../gateway/accounting/pending-records.ts';
 import { createCountedBudgets } from '../gateway/admission/counted-budgets.ts';
 import type { Stores } from '../persistence/stores.ts';
@@ -46,6 +47,7 @@ export function composeRecords(context: StartContext, parts: RecordParts & { rea
     spendStored,
     newestStart,
     pendingRecords: createPendingRecords(),
+    pendingDecisions: createPendingDecisions(),
     earlierSpend: earlierSpendOf(stores, spendStored),
     countedBudgets: createCountedBudgets(stores.spendReports, systemClock, spendStored),
     ...composeQueues(context, stores),
@@ -141,9 +143,17 @@ export function addRecordFlushes(
     decisionQueue,
     healthCheckQueue,
     pendingRecords,
+    pendingDecisions,
   }: Pick<
     ReturnType<typeof composeRecords>,
-    'records' | 'responseQueue' | 'activity' | 'guardrailUse' | 'decisionQueue' | 'healthCheckQueue' | 'pendingRecords'
+    | 'records'
+    | 'responseQueue'
+    | 'activity'
+    | 'guardrailUse'
+    | 'decisionQueue'
+    | 'healthCheckQueue'
+    | 'pendingRecords'
+    | 'pendingDecisions'
   >,
 ): void {
   shutdown.add('gateway activity', () => {
@@ -177,5 +187,7 @@ export function addRecordFlushes(
       ),
   );
   // Runs before all other steps of this function.
-  shutdown.add('records that wait for guardrails', () => pendingRecords.finish(MASKING_MS));
+  shutdown.add('records that wait for guardrails', async () => {
+    await Promise.all([pendingRecords.finish(MASKING_MS), pendingDecisions.finish(MASKING_MS)]);
+  });
 }

@@ -1,5 +1,5 @@
 import { type ByteStream, streamOfBytes, iterate } from '../domain/bytes.ts';
-import type { ChatDelta, Exchange, Outcome } from '../domain/chat/chat.ts';
+import type { ChatDelta, Exchange, Outcome, Usage } from '../domain/chat/chat.ts';
 import { tokensOfBytes } from '../domain/inference/expected-tokens.ts';
 import type { BilledQuantity } from '../domain/inference/billed-quantity.ts';
 import type { StreamInspector, WholeAnswer } from './dialect.ts';
@@ -38,10 +38,20 @@ function writtenBytes(delta: ChatDelta): number {
   return 'text' in delta ? Buffer.byteLength(delta.text) : 0;
 }
 
-/** Exchange of an answer that is forwarded without parsing. `measured` is its billed quantity. */
-export function unparsedExchange(head: Head, bytes: ByteStream, measured: BilledQuantity | undefined): Exchange {
+/**
+ * Exchange of an answer that is forwarded without parsing. `measured` is its billed quantity; `usageOf` returns the
+ * tokens that the forwarded part has reported.
+ */
+export function unparsedExchange(
+  head: Head,
+  bytes: ByteStream,
+  measured: BilledQuantity | undefined,
+  usageOf?: () => Usage | null,
+): Exchange {
   const outcome: Outcome = { ...EMPTY_OUTCOME, ...(measured === undefined ? {} : { measured }) };
-  return { ...head, streaming: false, bytes, deltas: () => noDeltas(bytes), outcome: () => outcome };
+  const exchange = { ...head, streaming: false, bytes, deltas: () => noDeltas(bytes), outcome: () => outcome };
+  if (usageOf === undefined) return exchange;
+  return { ...exchange, reportsUsageAtEnd: true, outcome: () => ({ ...outcome, usage: usageOf() }) };
 }
 
 export const EMPTY_OUTCOME: Outcome = {

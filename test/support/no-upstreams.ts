@@ -43,6 +43,7 @@ export const NO_ENDPOINTS: PassThroughEndpoints = {
   add: refuse,
   change: refuse,
   remove: refuse,
+  removeStored: refuse,
   configure: refuse,
   refresh: async () => {},
 };

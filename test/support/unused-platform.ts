@@ -1,3 +1,4 @@
+import { createPendingDecisions } from '../../src/gateway/accounting/pending-decisions.ts';
 import type { A2aPlatform } from '../../resolvers/operation/a2a-platform.ts';
 import { NO_RESPONSE_CACHE } from './no-response-cache.ts';
 import { NO_AGENTS, NO_MCP_SERVERS } from './no-upstreams.ts';
@@ -33,6 +34,7 @@ export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
     fallbackBelow: null,
     storage: 'none',
     queue: { enqueue: () => undefined, caughtUp: async () => undefined },
+    pending: createPendingDecisions(),
     calibrations: { ...UNCALIBRATED, reports: () => [], refresh: async () => undefined },
   },
   accounts: { served: false, costPerRequest: null, of: async () => null },

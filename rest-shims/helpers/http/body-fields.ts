@@ -159,6 +159,17 @@ export const literal = (expected: string): FieldReader<string> =>
     }),
   );
 
+/** A required field with one of a few fixed texts. */
+export const requiredLiteralOf = <Choice extends string>(choices: readonly Choice[]): FieldReader<Choice> =>
+  required(
+    described({ type: 'string', enum: choices }, (input) => {
+      const value = choices.find((choice) => choice === input);
+      if (value !== undefined) return { value };
+      const expected = choices.map((choice) => `'${choice}'`).join(' or ');
+      return { rule: 'literal_error', message: `Input should be ${expected}`, context: { expected } };
+    }),
+  );
+
 /** A required list of texts. */
 export const requiredTexts: FieldReader<readonly string[]> = required(
   described(TEXTS, (input) => (input === null ? LIST : texts(input))),

@@ -168,6 +168,8 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   /** Whether the outcome is complete only after the end of the body. */
   readonly streaming: boolean;
+  /** Whether only the tokens of the outcome are known after the end of the body, and all else before. */
+  readonly reportsUsageAtEnd?: boolean;
   /** Members of the request that the upstream's dialect cannot express and that were left out; none when absent. */
   readonly dropped?: readonly string[];
   /** The decision that the bytes express; absent for other calls. */

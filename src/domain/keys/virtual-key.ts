@@ -93,6 +93,8 @@ export interface KeyFilter {
   readonly hasAlias?: boolean;
   readonly teamId: string | null;
   readonly userId: string | null;
+  /** Whether `userId` and the user of `visibleTo` also select keys that a key of this user created. */
+  readonly withCreated?: boolean;
   /**
    * Project and organization in the settings of a key, and an access group that the settings name or that names the
    * key. Absent or null for any.

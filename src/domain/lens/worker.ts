@@ -99,8 +99,8 @@ export interface RunResult {
 
 /**
  * Operations of a server that a worker uses: in this process, or over HTTP. `sample`, `progress`, `heartbeat` and
- * `result` extend the lease of the claim. Each operation throws OwnershipLost when the claim no longer holds. The
- * worker must then stop the run.
+ * `result` extend the lease of the claim. Each operation throws OwnershipLost when the claim no longer holds, and
+ * ServerUnreachable when the server does not answer within the lease. The worker must then stop the run.
  */
 export interface LensBackend {
   /** Null when no run is due. */
@@ -129,6 +129,14 @@ export class OwnershipLost extends Conflict {
   constructor(message = 'This worker no longer owns the job') {
     super(message);
     this.name = 'OwnershipLost';
+  }
+}
+
+/** A worker did not reach its server until the lease of its run ended. The run must stop without a result. */
+export class ServerUnreachable extends Unavailable {
+  constructor(message: string) {
+    super(message, null);
+    this.name = 'ServerUnreachable';
   }
 }
 

@@ -19,6 +19,8 @@ export interface PassThroughEndpoints {
   change(id: string, patch: EndpointPatch, by: Authored): Promise<PassThroughEndpoint | null>;
   /** Removes a stored endpoint. Null when none has the id. */
   remove(id: string): Promise<PassThroughEndpoint | null>;
+  /** Removes all stored endpoints, also those that another process stored. Returns how many there were. */
+  removeStored(): Promise<number>;
   /** Replaces the endpoints of the configuration file. */
   configure(endpoints: readonly PassThroughEndpoint[]): void;
   /** Reads the stored endpoints again, for changes by other processes. */

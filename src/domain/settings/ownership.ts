@@ -52,8 +52,11 @@ const STORED_WITH_UI: ReadonlySet<string> = new Set([
   'require_auth_for_public_ai_hub',
 ]);
 
+/** The list of pass-through endpoints in `general_settings`. Stored endpoints have a store of their own. */
+export const PASS_THROUGH_ENDPOINTS = 'pass_through_endpoints';
+
 /** Settings that both the file and the database may have: the file never owns them. */
-const NEVER_OWNED: ReadonlySet<string> = new Set(['pass_through_endpoints']);
+const NEVER_OWNED: ReadonlySet<string> = new Set([PASS_THROUGH_ENDPOINTS]);
 
 export const GENERAL = 'general_settings';
 const UI_SETTINGS = 'ui_settings';

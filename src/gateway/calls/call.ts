@@ -302,7 +302,7 @@ class Call implements OpenCall, CallOfAnswer {
   #outcomeOf(answer: Exchange, isComplete: boolean): Outcome {
     if (this.#completeAnswer === answer && this.#completeOutcome !== null) return this.#completeOutcome;
     const outcome = this.#readOutcome(answer, isComplete);
-    if (!answer.streaming) {
+    if (!answer.streaming && answer.reportsUsageAtEnd !== true) {
       this.#completeAnswer = answer;
       this.#completeOutcome = outcome;
       this.#isPriced = false;

@@ -248,7 +248,10 @@ export async function sendGuarded(
       ...(sentBody === request.body ? {} : { body: sentBody }),
       ...(decision === undefined ? {} : { decision }),
       ...(guard.has('logging_only')
-        ? { forRecord: (record: DecisionRecord) => maskedDecision(guard, running, { request, record }) }
+        ? {
+            forRecord: (record: DecisionRecord, ending: AbortSignal) =>
+              maskedDecision(guard, { ...running, signal: ending }, { request, record }),
+          }
         : {}),
     });
   } catch (failure) {

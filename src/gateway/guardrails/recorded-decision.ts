@@ -33,38 +33,63 @@ function readQuestion(walk: Walk, question: Question, index: number): void {
       walk.everything(description, at('levels', position, 'description'), 'user');
 }
 
+/** Text in a stored decision in place of each text that no guardrail has checked. */
+const UNCHECKED = '[NOT_CHECKED]';
+
+/** The texts of a decision that guardrails check, and the decision with other texts, one for each. */
+function textsOfRecord({ endpoint }: Pick<ModelRequest, 'endpoint'>, { decision, input }: DecisionRecord) {
+  const { member } = endpoint.input;
+  const prompt: Members = { [member]: input };
+  const inputs = requestTexts(endpoint, prompt);
+  const answers = decisionTexts(decision, { allLabels: true });
+  const walk = createWalk();
+  for (const [index, question] of decision.questions.entries()) readQuestion(walk, question, index);
+  const all: readonly GuardedText[] = [...inputs, ...answers.places, ...walk.places];
+  const answersFrom = inputs.length;
+  const questionsFrom = answersFrom + answers.places.length;
+  return {
+    all,
+    withTexts(texts: readonly string[]): DecisionRecord {
+      const edited = answers.withTexts(texts.slice(answersFrom, questionsFrom));
+      const asked: Asked = { questions: edited.questions };
+      const { questions }: Asked = { ...asked, ...withTexts(asked, walk.places, texts.slice(questionsFrom)) };
+      const editedInput = { ...prompt, ...withTexts(prompt, inputs, texts) }[member];
+      return { input: editedInput, decision: { ...edited, questions } };
+    },
+  };
+}
+
+/** Settles as `work` does, or rejects when the signal aborts first. */
+async function untilAborted<Result>(work: Promise<Result> | Result, signal: AbortSignal): Promise<Result> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort);
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
 /**
- * Masks a decision before it is stored, by guardrails of the mode `logging_only`. Null where one blocks or fails: a
- * decision that was not checked is not stored.
+ * Masks a decision before it is stored, by guardrails of the mode `logging_only`. Null where one blocks or changes the
+ * number of texts. Without texts where one fails or does not answer in time, and when the signal aborts: texts that
+ * were not checked are not stored.
  */
 export async function maskedDecision(
   guard: CallGuard,
-  { callId, traceId }: Pick<RunningCall, 'callId' | 'traceId'>,
-  {
-    request: { model, endpoint },
-    record,
-  }: { readonly request: Pick<ModelRequest, 'model' | 'endpoint'>; readonly record: DecisionRecord },
+  { callId, traceId, signal }: RunningCall,
+  { request, record }: { readonly request: Pick<ModelRequest, 'model' | 'endpoint'>; readonly record: DecisionRecord },
 ): Promise<DecisionRecord | null> {
   const guardrails = guard.of('logging_only');
   if (guardrails.length === 0) return record;
-  const { member } = endpoint.input;
-  const prompt: Members = { [member]: record.input };
+  const read = textsOfRecord(request, record);
   try {
-    const inputs = requestTexts(endpoint, prompt);
-    const answers = decisionTexts(record.decision, { allLabels: true });
-    const walk = createWalk();
-    for (const [index, question] of record.decision.questions.entries()) readQuestion(walk, question, index);
-    const all: readonly GuardedText[] = [...inputs, ...answers.places, ...walk.places];
-    const texts = await maskedTexts({ guardrails, caller: guard.caller, callId, traceId }, model, all);
-    if (texts === null) return null;
-    const answersFrom = inputs.length;
-    const questionsFrom = answersFrom + answers.places.length;
-    const decision = answers.withTexts(texts.slice(answersFrom, questionsFrom));
-    const asked: Asked = { questions: decision.questions };
-    const { questions }: Asked = { ...asked, ...withTexts(asked, walk.places, texts.slice(questionsFrom)) };
-    const input = { ...prompt, ...withTexts(prompt, inputs, texts) }[member];
-    return { input, decision: { ...decision, questions } };
+    const context = { guardrails, caller: guard.caller, callId, traceId, signal };
+    const texts = await untilAborted(maskedTexts(context, request.model, read.all), signal);
+    return texts === null ? null : read.withTexts(texts);
   } catch {
-    return null;
+    return { ...read.withTexts(read.all.map(() => UNCHECKED)), input: null };
   }
 }

@@ -120,17 +120,27 @@ function accessGroupWhere(id: string, flavour: SqlFlavour): KeyWhere {
   return { [raw(`(cast(settings as text) ~ ? or exists (${groupNamesKey}))`, [listWithId, storable(id)])]: [] };
 }
 
-function visibleWhere({ hash, userId, teamIds = [] }: NonNullable<KeyFilter['visibleTo']>): KeyWhere {
+/** Keys of a user; with `withCreated`, also keys that a key of the user created, which may be deleted since. */
+function userWhere(userId: string, withCreated: boolean): KeyWhere {
+  if (!withCreated) return { userId };
+  const ofCreator = 'created_by in (select creator.hash from virtual_key as creator where creator.user_id = ?)';
+  return { $or: [{ userId }, { [raw(ofCreator, [userId])]: [] }] };
+}
+
+function visibleWhere(
+  { hash, userId, teamIds = [] }: NonNullable<KeyFilter['visibleTo']>,
+  withCreated: boolean,
+): KeyWhere {
   const some: KeyWhere[] = [{ hash }];
-  if (userId !== null) some.push({ userId });
+  if (userId !== null) some.push(userWhere(userId, withCreated));
   if (teamIds.length > 0) some.push({ teamId: { $in: teamIds.map(storable) } });
   return { $or: some };
 }
 
 function whereOf(filter: KeyFilter, { now, flavour }: { readonly now: Date; readonly flavour: SqlFlavour }): KeyWhere {
   const { hash, alias, aliasPart, hasAlias, teamId, userId, blocked, status, visibleTo } = filter;
-  const { projectId = null, organizationId = null, accessGroupId = null } = filter;
-  const visible = visibleTo === null ? [] : [visibleWhere(visibleTo)];
+  const { projectId = null, organizationId = null, accessGroupId = null, withCreated = false } = filter;
+  const visible = visibleTo === null ? [] : [visibleWhere(visibleTo, withCreated)];
   return {
     $and: [
       statusWhere(status, now),
@@ -140,7 +150,7 @@ function whereOf(filter: KeyFilter, { now, flavour }: { readonly now: Date; read
       ...(hasAlias === true ? [{ alias: { $ne: null } }] : []),
       ...(typeof aliasPart === 'string' ? [aliasWhere(aliasPart, flavour)] : []),
       ...(teamId === null ? [] : [{ teamId: storable(teamId) }]),
-      ...(userId === null ? [] : [{ userId: storable(userId) }]),
+      ...(userId === null ? [] : [userWhere(storable(userId), withCreated)]),
       ...(projectId === null ? [] : [{ projectId: storable(projectId) }]),
       ...(organizationId === null ? [] : [{ organizationId: storable(organizationId) }]),
       ...(accessGroupId === null ? [] : [accessGroupWhere(accessGroupId, flavour)]),

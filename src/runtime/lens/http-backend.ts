@@ -1,4 +1,6 @@
+import type { Clock } from '../../domain/clock.ts';
 import { type DomainError, InvalidInput, LimitExceeded, NotFound, Unavailable } from '../../domain/errors.ts';
+import { isJsonObject } from '../../domain/json-object.ts';
 import { camelCased, snakeCased } from '../../domain/key-case.ts';
 import type { ContentPage } from '../../domain/lens/content.ts';
 import type { Sample } from '../../domain/lens/execution.ts';
@@ -6,26 +8,30 @@ import type { Review } from '../../domain/lens/review.ts';
 import {
   type AnalysisAnswer,
   type ClaimedRun,
+  LEASE_MS,
   type LensBackend,
   OwnershipLost,
   type RunClaim,
+  ServerUnreachable,
   UnknownWorker,
   WORKER_PROTOCOL,
 } from '../../domain/lens/worker.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { VERSION } from '../../domain/version.ts';
-import { pause } from '../clock.ts';
+import { pause, systemClock } from '../clock.ts';
 
 /** Deadline of one request, in ms. */
 const REQUEST_MS = 60_000;
 /** Deadline of a request for a model call, in ms: the call may wait for its budget and for its answer. */
 const MODEL_MS = 330_000;
-/** Maximum retries of one request. */
+/** Maximum retries of a request about no run, of a heartbeat, and of a model call that the model failed. */
 const MAX_RETRIES = 4;
 /** Delay before the first retry, in ms. It doubles with each further retry. */
 const FIRST_DELAY_MS = 500;
 /** Maximum delay before a retry, in ms. */
 const MAX_DELAY_MS = 60_000;
+/** Maximum delay before a retry while the server cannot be reached, in ms. */
+const MAX_UNREACHABLE_DELAY_MS = 10_000;
 /** Status that stands for a request without an answer in JSON. */
 const NO_ANSWER = 503;
 /** Statuses that are retried. */
@@ -38,6 +44,23 @@ interface BackendRequest {
   readonly runAttempt?: number;
   readonly body?: unknown;
   readonly withinMs?: number;
+  /**
+   * Whether the request is repeated for `LEASE_MS` while the server cannot be reached. Otherwise it fails after
+   * `MAX_RETRIES`.
+   */
+  readonly waitsForServer?: boolean;
+}
+
+interface BackendAnswer {
+  readonly status: number;
+  readonly headers: Headers | null;
+  readonly body: unknown;
+}
+
+/** Time for the deadlines and delays of retries. */
+interface BackendTime {
+  readonly clock: Clock;
+  readonly pause: typeof pause;
 }
 
 /** The text of a failure, in any of the server's forms. */
@@ -66,21 +89,32 @@ function failureOf(status: number, body: unknown): DomainError {
   }
 }
 
-const delayOf = (retries: number, headers: Headers | null): number => {
+/** Whether the server reports a failed model call. Other failures are of the server or of a proxy in front of it. */
+const isModelFailure = (body: unknown): boolean =>
+  isJsonObject(body) && isJsonObject(body['detail']) && 'lens_error' in body['detail'];
+
+const delayOf = (retries: number, headers: Headers | null, maxMs: number): number => {
   const retryAfterMs = Number(headers?.get('retry-after') ?? Number.NaN) * 1_000;
-  return Math.min(MAX_DELAY_MS, Number.isFinite(retryAfterMs) ? retryAfterMs : FIRST_DELAY_MS * 2 ** retries);
+  return Number.isFinite(retryAfterMs)
+    ? Math.min(MAX_DELAY_MS, retryAfterMs)
+    : Math.min(maxMs, FIRST_DELAY_MS * 2 ** retries);
 };
 
 /**
  * Backend for a worker whose server is on another machine, by the documented protocol. Transient failures are retried.
+ * A request about a run is retried for `LEASE_MS` while the server cannot be reached; then it throws ServerUnreachable.
  */
-export function httpBackend(url: string, token: Secret): LensBackend {
+export function httpBackend(
+  url: string,
+  token: Secret,
+  time: BackendTime = { clock: systemClock, pause },
+): LensBackend {
   const base = `${url.replace(/\/+$/, '')}/lens/worker`;
 
   async function sendOnce(
     { method, path, runAttempt, body, withinMs = REQUEST_MS }: BackendRequest,
     signal: AbortSignal,
-  ): Promise<{ readonly status: number; readonly headers: Headers | null; readonly body: unknown }> {
+  ): Promise<BackendAnswer> {
     try {
       const answer = await fetch(`${base}${path}`, {
         method,
@@ -100,12 +134,21 @@ export function httpBackend(url: string, token: Secret): LensBackend {
     }
   }
 
-  async function send(request: BackendRequest, signal: AbortSignal) {
+  async function send(request: BackendRequest, signal: AbortSignal): Promise<BackendAnswer> {
+    let untilMs: number | null = null;
     for (let retries = 0; ; retries += 1) {
       const answer = await sendOnce(request, signal);
-      if (answer.status < 300) return answer;
-      if (!RETRIED_STATUSES.has(answer.status) || retries >= MAX_RETRIES) throw failureOf(answer.status, answer.body);
-      await pause(delayOf(retries, answer.headers), signal);
+      const { status, headers, body } = answer;
+      if (status < 300) return answer;
+      if (!RETRIED_STATUSES.has(status)) throw failureOf(status, body);
+      const isUnreachable = request.waitsForServer === true && !isModelFailure(body);
+      if (!isUnreachable && retries >= MAX_RETRIES) throw failureOf(status, body);
+      const nowMs = time.clock.monotonicMs();
+      untilMs ??= nowMs + LEASE_MS;
+      if (isUnreachable && nowMs >= untilMs)
+        throw new ServerUnreachable(`The server did not answer within ${LEASE_MS / 60_000} minutes: ${textOf(body)}`);
+      const maxMs = isUnreachable ? MAX_UNREACHABLE_DELAY_MS : MAX_DELAY_MS;
+      await time.pause(delayOf(retries, headers, maxMs), signal);
     }
   }
 
@@ -115,7 +158,8 @@ export function httpBackend(url: string, token: Secret): LensBackend {
     signal: AbortSignal,
   ): Promise<Result> {
     const runPath = `/${encodeURIComponent(lensId)}/${encodeURIComponent(runId)}`;
-    const { body } = await send({ ...sent, path: `${runPath}${path}`, runAttempt: attempt }, signal);
+    const request = { waitsForServer: true, ...sent, path: `${runPath}${path}`, runAttempt: attempt };
+    const { body } = await send(request, signal);
     return camelCased(body) as Result;
   }
 
@@ -141,7 +185,7 @@ export function httpBackend(url: string, token: Secret): LensBackend {
     async model({ lensId, runId, attempt }, call, signal) {
       const path = `/${encodeURIComponent(lensId)}/${encodeURIComponent(runId)}/model`;
       const { body, headers } = await send(
-        { method: 'POST', path, runAttempt: attempt, body: call, withinMs: MODEL_MS },
+        { method: 'POST', path, runAttempt: attempt, body: call, withinMs: MODEL_MS, waitsForServer: true },
         signal,
       );
       const finishReason = headers?.get('x-litellm-lens-finish-reason') ?? 'stop';
@@ -151,7 +195,7 @@ export function httpBackend(url: string, token: Secret): LensBackend {
       await sendForRun(claim, { method: 'POST', path: '/progress', body: progress }, signal);
     },
     async heartbeat(claim, signal) {
-      await sendForRun(claim, { method: 'POST', path: '/heartbeat', body: {} }, signal);
+      await sendForRun(claim, { method: 'POST', path: '/heartbeat', body: {}, waitsForServer: false }, signal);
     },
     async result(claim, result, signal) {
       await sendForRun(claim, { method: 'POST', path: '/result', body: result }, signal);

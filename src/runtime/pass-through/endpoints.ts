@@ -110,6 +110,12 @@ export function createPassThroughEndpoints({
       await refresh();
       return removed === undefined ? null : endpointOf(removed);
     },
+    async removeStored() {
+      const rows = await store.all(null);
+      const removed = await store.remove(rows.map(({ id }) => id));
+      await refresh();
+      return removed.length;
+    },
     configure(endpoints) {
       configured = endpoints;
       routes = passThroughRoutesOf([...configured, ...stored]);

@@ -32,6 +32,13 @@ export function transcriptUsageOf(value: unknown): Usage | null {
   return { ...base, audio: { inputTokens: audioInputTokens, outputTokens: 0, cacheReadTokens: 0 } };
 }
 
+/** Tokens of speech. Null when the answer reports none. All output tokens are audio tokens. */
+export function speechUsageOf(value: unknown): Usage | null {
+  const base = tokensOf(object(value));
+  if (base === null) return null;
+  return { ...base, audio: { inputTokens: 0, outputTokens: base.outputTokens, cacheReadTokens: 0 } };
+}
+
 function tokensOf(usage: JsonObject): Usage | null {
   const inputTokens = count(usage['input_tokens']);
   const outputTokens = count(usage['output_tokens']);

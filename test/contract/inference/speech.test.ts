@@ -23,6 +23,15 @@ beforeAll(async () => {
       model_list: [
         { model_name: 'voice', litellm_params: { ...params, input_cost_per_character: 0.5 } },
         { model_name: 'token-voice', litellm_params: { ...params, input_cost_per_token: 0.5 } },
+        {
+          model_name: 'audio-voice',
+          litellm_params: {
+            ...params,
+            input_cost_per_token: 0.5,
+            output_cost_per_token: 0.125,
+            output_cost_per_audio_token: 0.25,
+          },
+        },
       ],
     },
   });
@@ -87,6 +96,30 @@ describe('speech.create 200', () => {
     const response = await ask({ ...REQUEST, model: 'token-voice' });
     await response.arrayBuffer();
     expect(response.headers.get('x-litellm-response-cost')).toBeNull();
+  });
+
+  it('streamed events are unchanged, and priced by the tokens that the last one reports', async () => {
+    const delta = { type: 'speech.audio.delta', audio: AUDIO.toString('base64') };
+    const done = { type: 'speech.audio.done', usage: { input_tokens: 4, output_tokens: 100, total_tokens: 104 } };
+    const events = [delta, done].map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+    answerWith(200, events, 'text/event-stream');
+    const { traceId, headers } = newTrace();
+    const response = await ask({ ...REQUEST, model: 'audio-voice', stream_format: 'sse' }, headers);
+    expect(await response.text()).toBe(events);
+    expect(await spansIn(app, traceId)).toMatchObject([
+      { spendRow: { costUsd: '27', status: 'SUCCESS', usage: { inputTokens: 4, outputTokens: 100 } } },
+    ]);
+    // The price by characters has precedence.
+    const trace = newTrace();
+    await (await ask({ ...REQUEST, stream_format: 'sse' }, trace.headers)).text();
+    expect(await spansIn(app, trace.traceId)).toMatchObject([{ spendRow: { costUsd: '2.5' } }]);
+  });
+
+  it('streamed events without usage have no known cost', async () => {
+    answerWith(200, 'data: {"type":"speech.audio.done"}\n\n', 'text/event-stream');
+    const { traceId, headers } = newTrace();
+    await (await ask({ ...REQUEST, model: 'audio-voice', stream_format: 'sse' }, headers)).text();
+    expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { costUsd: null, usage: null } }]);
   });
 
   it('each chunk is forwarded before the next arrives, with the content type of the upstream', async () => {

@@ -79,6 +79,30 @@ describe('stored retries', () => {
     expect(await requestsOf('one')).toBe(3);
   });
 
+  it('settings.delete 200: removes a stored value; 400: one that the file declares, and unknown settings', async () => {
+    const remove = (field_name: string) =>
+      send('POST', '/config/field/delete', { config_type: 'router_settings', field_name });
+    expect((await remove('num_retries')).status).toBe(400);
+    await storeOverRest({ router_settings: { num_retries: 0, retry_policy: { BadRequestErrorRetries: 2 } } });
+    expect(await remove('num_retries')).toEqual({
+      status: 200,
+      body: {
+        param_name: 'router_settings',
+        param_value: { retry_policy: { BadRequestErrorRetries: 2 } },
+        last_run_at: null,
+        reload_revision: 0,
+      },
+    });
+    expect([await requestsOf('one'), await requestsOf('one', 400)]).toEqual([3, 3]);
+    expect(await remove('other')).toEqual({
+      status: 400,
+      body: { detail: { error: 'Unsupported router settings: other' } },
+    });
+    await reload({ retry_policy: { BadRequestErrorRetries: 1 } });
+    expect((await remove('retry_policy')).status).toBe(400);
+    expect(await requestsOf('one', 400)).toBe(2);
+  });
+
   it('in litellm_settings are shown as values of the router, where calls use them', async () => {
     await storeOverRest({ litellm_settings: { num_retries: 1 } });
     expect(await requestsOf('one')).toBe(2);

@@ -1215,7 +1215,7 @@ export type UpdateSettingInput = {
   name: string;
   /** Section of the setting. */
   section: SettingSection;
-  /** New value. Null removes the stored value; for a known setting of `litellm_settings` it stores the built-in value. */
+  /** New value. Null removes the stored value; for a known setting of `litellm_settings` it stores the built-in value. For `pass_through_endpoints`, null also removes all stored endpoints. */
   value?: unknown;
 };
 

@@ -69,7 +69,7 @@ it.each([
       usageMore: {},
     },
   });
-  const running = { callId: 'c', traceId: 't' };
+  const running = { callId: 'c', traceId: 't', signal: new AbortController().signal };
   const record = { input, decision: decision(questionsOf('secret', members)) };
   expect(await maskedDecision(guard, running, { request: { model: 'm', endpoint }, record })).toEqual({
     input: expected,

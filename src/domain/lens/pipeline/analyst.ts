@@ -8,6 +8,7 @@ import {
   type LensBackend,
   OwnershipLost,
   type RunClaim,
+  ServerUnreachable,
 } from '../worker.ts';
 import { readAnswer, type Structure } from './structure.ts';
 
@@ -31,7 +32,8 @@ type AnalystAnswer<Value> =
 export interface Analyst {
   /**
    * Asks the model. An invalid answer is sent back once with its faults, unless it was cut off or filtered. A
-   * DomainError becomes a failure. OwnershipLost, other errors, and any error after the abort of the signal are thrown.
+   * DomainError becomes a failure. OwnershipLost, ServerUnreachable, other errors, and any error after the abort of the
+   * signal are thrown.
    */
   ask<Value>(question: Question<Value>): Promise<AnalystAnswer<Value>>;
 }
@@ -52,7 +54,8 @@ export function createAnalyst(backend: LensBackend, claim: RunClaim, signal: Abo
     try {
       return await backend.model(claim, { prompt, purpose, messages }, signal);
     } catch (error) {
-      if (error instanceof OwnershipLost || signal.aborted || !(error instanceof DomainError)) throw error;
+      const isEnd = error instanceof OwnershipLost || error instanceof ServerUnreachable;
+      if (isEnd || signal.aborted || !(error instanceof DomainError)) throw error;
       return { failure: error.message, tooLong: false, final: error.code === 'LIMIT_EXCEEDED' };
     }
   }
