@@ -186,8 +186,8 @@ export interface ObjectGateway {
   deploymentsAt(id: string): readonly string[];
   /**
    * Upstream name of a model at the upstream account of a deployment. Throws Forbidden, InvalidInput while its
-   * deployments are reserved for other teams, and NotFound where no deployment of the model uses that account. `kind` is
-   * the object that names the model, for messages; a file if absent.
+   * deployments are reserved for other teams, and NotFound where no deployment of the model uses that account. `kind`
+   * is the object that names the model, for messages; a file if absent.
    */
   upstreamModelAt(caller: Caller, deployment: Deployment, model: string, kind?: ObjectKind): string;
   /**
