@@ -129,9 +129,9 @@ export interface KeyList {
 }
 
 /**
- * Lists keys. Administrators see all keys. Other callers see their own key and the keys of their user; `withTeams` or a
- * filter by team adds keys of teams, `withCreated` keys that keys of their user created. Throws Forbidden when a caller who is not an administrator asks for the keys of
- * another user, or for the order by `budget_use`.
+ * Lists keys. Administrators see all keys. Other callers see their own key and the keys of their user. `withTeams` or a
+ * filter by team adds keys of teams, and `withCreated` adds keys that keys of their user created. Throws Forbidden when
+ * a caller who is not an administrator asks for the keys of another user, or for the order by `budget_use`.
  */
 export const listKeys = operation({
   name: 'listKeys',

@@ -60,9 +60,9 @@ export interface GatewayCall {
   /** Body of the request after guardrails edited it; absent where they did not. */
   readonly editedBody?: ModelRequest['body'] | undefined;
   /**
-   * Masks the decision of the call before it is stored. Resolves to null when it may not be stored, and to a decision
-   * without texts when a guardrail fails, does not answer in time, or the signal aborts. Absent for a call without
-   * guardrails of the mode `logging_only`.
+   * Masks the decision of the call before it is stored. Resolves to null when it may not be stored. Resolves to a
+   * decision without texts when a guardrail fails or does not answer in time, or when the signal aborts. Absent for a
+   * call without guardrails of the mode `logging_only`.
    */
   readonly forRecord?: GuardrailEdits['forRecord'];
   /** Cost; null before a streamed answer has ended, and when the price is unknown. */

@@ -262,7 +262,7 @@ export function keyStoreSuite(engine: Engine): void {
         key('a', 1, { teamId: 't', userId: 'u', maxBudget: picos(9n) }),
         key('b', 2, { teamId: 't', blocked: true, maxBudget: picos(10n) }),
         key('c', 2, { teamId: null, userId: 'u', expiresAt: NOW, maxBudget: null }),
-        key('d', 3, { teamId: null, userId: null, alias: null }),
+        key('d', 3, { teamId: null, userId: null, alias: null, createdBy: 'a'.repeat(64) }),
         key('e', 4, { teamId: 't', deletedAt: NOW, deletedBy: 'x' }),
       ];
       const letters = (rows: readonly VirtualKey[]): string => rows.map(({ hash }) => hash.charAt(0)).join('');
@@ -277,6 +277,8 @@ export function keyStoreSuite(engine: Engine): void {
         ['that are not deleted, newest first', {}, 'dcba'],
         ['of a team', { teamId: 't' }, 'ba'],
         ['of a user', { userId: 'u' }, 'ca'],
+        ['of a user, and those that its keys created', { userId: 'u', withCreated: true }, 'dca'],
+        ['visible or created', { withCreated: true, visibleTo: { hash: 'b'.repeat(64), userId: 'u' } }, 'dcba'],
         ['by hash', { hash: 'b'.repeat(64) }, 'b'],
         ['by alias', { alias: 'c' }, 'c'],
         ['that are blocked', { blocked: true }, 'b'],

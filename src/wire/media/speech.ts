@@ -18,7 +18,7 @@ interface SpeechEvents {
   usage(): Usage | null;
 }
 
-/** Reads the usage of streamed speech, and forwards every byte unchanged. An event that is too long ends the reading. */
+/** Reads the usage of streamed speech. Forwards every byte unchanged. An event that is too long ends the reading. */
 export function speechEvents(source: ByteStream): SpeechEvents {
   const events = createEventBuffer();
   let isReading = true;
