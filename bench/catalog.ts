@@ -20,7 +20,10 @@ const { values: options } = parseArgs({
 const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
 const WARM_SECONDS = options.dry ? 1 : 5;
-/** Length of a load of the process that follows a price map, with or without swaps, in s: at least two refreshes. */
+/**
+ * Duration of one round of requests to the second process, in s. That process reads a price map every second, so a round
+ * has at least two refreshes.
+ */
 const SWAP_SECONDS = SECONDS + 2;
 const CONNECTIONS = 16;
 const SCANS = 50;
@@ -195,10 +198,10 @@ try {
     machine().join('\n'),
     'Koa answers every request with the same prepared bytes. `lensgate` runs as shipped, with the free tier ' +
       'counted. Every request is the same. During swaps the product reads, once a second, a price map in which every row ' +
-      'has changed. The threads that read it may run on either core. ' +
-      `The rows with and without swaps have rounds of ${SWAP_SECONDS} s. ` +
-      'Figures are medians of the rounds. CPU is the best ' +
-      'round. The longest request of a round has its median and its best.',
+      'has changed. The rows with and without swaps are of a second process, which is not pinned to a core, because a worker thread ' +
+      `reads the price map. Their rounds take ${SWAP_SECONDS} s. ` +
+      'Figures are medians of the rounds. CPU is that of the best round. For the longest request of a round, ' +
+      'the table has the median and the best of all rounds.',
     figures,
     goals,
     scanTable,

@@ -49,12 +49,11 @@ export async function askWithItems(
     request.endpoint === RESPONSES &&
     request.body['store'] !== false &&
     scope.platform.responses.queue.mayStore(request.bytes.length);
-  // Guardrails may edit items, but they keep their number.
+  // The own items are the last ones of the input. Guardrails may edit items, but add and remove none.
   const ownItemsOf = (body: RequestBody): readonly ResponseItem[] =>
     inputItemsOf(body).slice(inputItemsOf(resolved.request.body).length - items.length);
   const store = storeAnswer(scope, { id: answerIds.ownId, previousId, ownItemsOf });
-  const isKept = (id: string): Promise<boolean> => isAvailable(scope, id);
-  const followUp = isStored ? { ...answerIds, store, isAvailable: isKept } : answerIds;
+  const followUp = isStored ? { ...answerIds, store, isAvailable: (id: string) => isAvailable(scope, id) } : answerIds;
   await assertMayUseTools(scope, request);
   const placed = await withContainers(scope, resolved.request);
   const call = await scope.platform.gateway.call(callerOf(scope), { ...placed, followUp }, scope.signal);

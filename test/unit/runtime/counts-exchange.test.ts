@@ -6,7 +6,7 @@ import { startCountsExchange } from '../../../src/runtime/routing/counts-exchang
 const REPORT: CountsReport = { minute: 1, deployments: [], cooldowns: [] };
 const ALL: CountsOfAll = { deployments: [], cooldowns: [] };
 
-it('counts are exchanged after a failure again, and only the first failure and the first success are reported', async () => {
+it('counts are exchanged again after a failure, and only changes from success to failure and back are reported', async () => {
   const failure = new Error('no connection');
   const answers: (CountsOfAll | Error)[] = [failure, failure, ALL, ALL, failure];
   const accepted: unknown[] = [];

@@ -17,10 +17,13 @@ const FIRST_CONNECTION_MS = 1_000;
 const CONNECT_MS = 2_000;
 /** Maximum wait before another attempt to connect, in ms. */
 const RECONNECT_MS = 1_000;
-/** Timeout of one command, in ms. The caller gives up earlier. */
+/** Timeout of one command, in ms. Callers on the path of a model call give up earlier. */
 const COMMAND_MS = 1_000;
 
-/** Commands of a connection, and `ping`, which rejects after `COMMAND_MS` without an answer. */
+/**
+ * Commands of a connection: those of the shared limits, of the response cache and of health tests. Each rejects after
+ * `COMMAND_MS` without an answer.
+ */
 export interface RedisConnection extends RedisCommands {
   ping(): Promise<unknown>;
   getBuffer(key: string): Promise<Buffer | null>;
