@@ -44,9 +44,9 @@ export function createModelCall(parts: ModelCallParts): Gateway['call'] {
    */
   const sendWithCopies =
     (deployment: Deployment): CachedSend =>
-    (call, caller, routed) => {
-      const sending = send(call, caller, routed);
-      mirroring.start(caller, routed.request, deployment);
+    (call, caller, sent) => {
+      const sending = send(call, caller, sent);
+      mirroring.start(caller, sent.request, deployment);
       return sending;
     };
   return async (caller, received, signal) => {

@@ -3,6 +3,8 @@ import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 
 /** Time between two exchanges, in ms. */
 const EXCHANGE_MS = 1_000;
+/** Maximum time between two exchanges, in ms. */
+const MAX_EXCHANGE_MS = 30_000;
 
 /** Exchanges the counts of this process with those of others, in the background. */
 export interface CountsExchange {
@@ -12,7 +14,8 @@ export interface CountsExchange {
 
 /**
  * Starts the exchange of counts. While the ledger does not answer, the process uses its own counts and those that it
- * has read in this minute.
+ * has read in this minute. The time to the next exchange then doubles each time: the client of a server that hangs
+ * keeps each report in memory.
  */
 export function startCountsExchange({
   ledger,
@@ -29,23 +32,24 @@ export function startCountsExchange({
   /** Reports the first failure after a success, and the first success after a failure (null). */
   readonly changed: (failure: unknown) => void;
 }): CountsExchange {
-  let hasFailed = false;
+  /** Failures since the last success. */
+  let failures = 0;
 
   async function exchange(): Promise<void> {
     const report = counts.report();
     try {
       counts.accept(report, await ledger.exchange(process, report));
-      if (hasFailed) changed(null);
-      hasFailed = false;
+      if (failures > 0) changed(null);
+      failures = 0;
     } catch (failure) {
-      if (!hasFailed) changed(failure);
-      hasFailed = true;
+      if (failures === 0) changed(failure);
+      failures += 1;
     }
   }
 
   const task: ScheduledTask = scheduler.every({
     name: 'routing-counts',
-    everyMs: EXCHANGE_MS,
+    everyMs: () => Math.min(EXCHANGE_MS * 2 ** failures, MAX_EXCHANGE_MS),
     firstMs: 0,
     run: exchange,
   });

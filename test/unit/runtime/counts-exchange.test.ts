@@ -31,8 +31,14 @@ it('counts are exchanged after a failure again, and only the first failure and t
     },
     changed: (change) => changes.push(change),
   });
-  const { run } = task as unknown as PeriodicTask;
-  while (answers.length > 0) await run(new AbortController().signal);
+  const { run, everyMs } = task as unknown as PeriodicTask;
+  const pauses: number[] = [];
+  while (answers.length > 0) {
+    await run(new AbortController().signal);
+    pauses.push(typeof everyMs === 'number' ? everyMs : everyMs());
+  }
+  // The client of a server that hangs keeps each report in memory.
+  expect(pauses).toEqual([2_000, 4_000, 1_000, 1_000, 2_000]);
   expect(changes).toEqual([failure, null, failure]);
   expect(accepted).toEqual([
     [REPORT, ALL],
