@@ -216,8 +216,8 @@ export class CallAccount {
   }
 
   /**
-   * Takes back the request of an attempt that was refused before it was sent. Otherwise callers without budget could use
-   * up the requests per minute of a deployment. Some calls are sent without a mark: their upstream failures count.
+   * Takes back the request of an attempt that was refused before it was sent. Otherwise callers without budget could
+   * use up the requests per minute of a deployment. Some calls are sent without a mark: their upstream failures count.
    */
   #withdrawUnsent(failure: unknown): void {
     if (this.#isAttemptSent || failure instanceof UpstreamFailed) return;

@@ -60,8 +60,8 @@ export function createMirroring(parts: MirrorParts): Mirroring & CopyGateway {
   let resolveIdle: (() => void) | null = null;
 
   /**
-   * Runs a copy as a separate call, which counts in no limit. Its cost is reserved in the budgets of the caller. Without
-   * budget left, no copy is sent.
+   * Runs a copy as a separate call, which counts in no limit. Its cost is reserved in the budgets of the caller.
+   * Without budget left, no copy is sent.
    */
   async function runCopy(caller: Caller, request: ModelRequest): Promise<void> {
     const { key } = caller;
