@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type CountsReport, MAX_SHARED_SAMPLES } from '../../src/domain/routing/shared-counts.ts';
+import { type CountsReport, MAX_REPORTED, MAX_SHARED_SAMPLES } from '../../src/domain/routing/shared-counts.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { connectRedis, type RedisConnection } from '../../src/runtime/admission/redis/redis-client.ts';
 import { createRedisCounts } from '../../src/runtime/admission/redis/redis-counts.ts';
@@ -45,9 +45,12 @@ describe.runIf(HAS_REDIS)('counts of deployments in Redis', () => {
       counted('a', 3, 34),
       counted('b', 1, 5),
     ]);
-    expect(await ledger.exchange(THERE, reportOf({ deployments: [counted('a', -1, 0)] }))).toMatchObject({
-      deployments: expect.arrayContaining([counted('a', 2, 34)]) as unknown,
-    });
+    // Both the next report and one that is sent again have all that the process has counted in the minute.
+    const withdrawn = reportOf({ deployments: [counted('a', 0, 4)] });
+    for (const report of [withdrawn, withdrawn])
+      expect(await ledger.exchange(THERE, report)).toMatchObject({
+        deployments: expect.arrayContaining([counted('a', 2, 34)]) as unknown,
+      });
     expect((await ledger.exchange(THERE, reportOf({ minute: 8 }))).deployments).toEqual([]);
   });
 
@@ -86,12 +89,23 @@ describe.runIf(HAS_REDIS)('counts of deployments in Redis', () => {
     expect(answer).toEqual({ deployments: [counted('a', 1, 2)], cooldowns: [] });
   });
 
+  it('are kept for 10,000 deployments', async () => {
+    const { ledger } = open();
+    const ids = Array.from({ length: 10_000 }, (_, index) => `d${index}`);
+    for (let from = 0; from < ids.length; from += MAX_REPORTED)
+      await ledger.exchange(
+        HERE,
+        reportOf({ deployments: ids.slice(from, from + MAX_REPORTED).map((id) => counted(id, 1, 1)) }),
+      );
+    expect((await ledger.exchange(THERE, reportOf())).deployments).toHaveLength(ids.length);
+  });
+
   it('expire', async () => {
     const { namespace, ledger } = open();
     const cooldowns = [{ id: 'a', remainingMs: 9 }];
     const deployments = [{ ...counted('a', 1, 1, [5]), firstTokens: [{ ageMs: 0, latencyMs: 1 }] }];
     await ledger.exchange(HERE, reportOf({ deployments, cooldowns }));
-    for (const name of ['use:7', 'latencies', 'first-tokens', 'cooldowns']) {
+    for (const name of ['use:7', 'latencies', 'first-tokens', 'cooldowns', `use:7:${HERE.slice(0, 8)}`]) {
       const left = await redis.eval(`return redis.call('PTTL', KEYS[1])`, 1, `{${namespace}:routing}:${name}`);
       expect(Number(left)).toBeGreaterThan(0);
     }

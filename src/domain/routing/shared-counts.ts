@@ -7,7 +7,7 @@ export interface AgedSample {
 /** Use and latency of a deployment. */
 export interface DeploymentCounts {
   readonly id: string;
-  /** Requests and tokens of a minute. Negative for calls that were withdrawn. */
+  /** Requests and tokens of the minute. In a report, all of the process, so that a repeated report counts once. */
   readonly requests: number;
   readonly tokens: number;
   /** Oldest first. */
@@ -22,7 +22,7 @@ export interface RemainingCooldown {
   readonly remainingMs: number;
 }
 
-/** What a process has counted since its last exchange. */
+/** The counts of a process that have changed since its last exchange. */
 export interface CountsReport {
   /** Current UTC minute, in minutes since 1970; null where no strategy of the process needs counts. */
   readonly minute: number | null;
@@ -47,7 +47,7 @@ export interface CountsLedger {
 
 /** The counts of a process, as it shares them with others. */
 export interface LocalCounts {
-  /** What was counted since the last accepted report. Counts that are not accepted are reported again. */
+  /** The counts that have changed since the last accepted report. Counts that are not accepted are reported again. */
   report(): CountsReport;
   /** Takes over the answer to a report. */
   accept(report: CountsReport, all: CountsOfAll): void;

@@ -51,6 +51,9 @@ export class CallAccount {
   #resendCount = 0;
   #healthCall: TrackedCall | null;
   #isDeploymentSkipped = false;
+  #wasSent = false;
+  /** Whether the current attempt was sent to its deployment. */
+  #isAttemptSent = false;
   #isClosed = false;
   #guard: RecordedGuardrails | null = null;
 
@@ -73,6 +76,17 @@ export class CallAccount {
 
   get isClosed(): boolean {
     return this.#isClosed;
+  }
+
+  /** Whether the call was sent to a deployment. */
+  get wasSent(): boolean {
+    return this.#wasSent;
+  }
+
+  /** Marks the current attempt as sent. */
+  markSent(): void {
+    this.#wasSent = true;
+    this.#isAttemptSent = true;
   }
 
   /** Milliseconds since the account was opened. */
@@ -109,6 +123,8 @@ export class CallAccount {
     this.#healthCall?.ended(failure);
     this.#healthCall = this.#tools.health.begin(to.deployment.id);
     this.#countTimeout(failure);
+    this.#withdrawUnsent(failure);
+    this.#isAttemptSent = false;
     this.#tools.traffic?.started(to.deployment.id);
     this.#target = to;
     this.#attemptMs = this.elapsedMs();
@@ -120,6 +136,9 @@ export class CallAccount {
     this.#healthCall?.ended(failure);
     this.#healthCall = null;
     this.#countTimeout(failure);
+    this.#withdrawUnsent(failure);
+    // The deployment `at` was counted when the call continued at another one.
+    this.#isAttemptSent = true;
     this.#target = at;
   }
 
@@ -155,6 +174,7 @@ export class CallAccount {
     // at shutdown is recorded as failed.
     const isDisconnect = this.#signal.aborted && !(this.#signal.reason instanceof DomainError);
     const recordedEnd = end === 'failed' && isDisconnect ? 'abandoned' : end;
+    if (end === 'failed') this.#withdrawUnsent(failure);
     if (this.#tools.traffic?.isOn() === true && !this.#isDeploymentSkipped)
       this.#countTraffic(recordedEnd === 'completed', failure, outcome);
     this.#record({
@@ -193,6 +213,15 @@ export class CallAccount {
       firstTokenMs: isStream && this.#firstByteMs !== null ? this.#firstByteMs - this.#attemptMs : null,
       timedOut: failure instanceof UpstreamFailed && failure.timedOut && this.#healthCall !== null,
     });
+  }
+
+  /**
+   * Takes back the request of an attempt that was refused before it was sent. Otherwise callers without budget could
+   * use up the requests per minute of a deployment. Some calls are sent without a mark: their upstream failures count.
+   */
+  #withdrawUnsent(failure: unknown): void {
+    if (this.#isAttemptSent || failure instanceof UpstreamFailed) return;
+    this.#tools.traffic?.withdrawn(this.#target.deployment.id);
   }
 
   /** Counts a timeout of an attempt, before the call continues at another deployment. */

@@ -97,7 +97,6 @@ class Call implements OpenCall, CallOfAnswer {
   #reserved: CostReservation | null = null;
   #rateAdmission: RateAdmission | null = null;
   #batch: BatchReservation | null = null;
-  #isSent = false;
   /** Fraction of the rate limits that remains for a key whose budget is used up; undefined where they apply in full. */
   #limitFraction: number | undefined;
 
@@ -192,7 +191,7 @@ class Call implements OpenCall, CallOfAnswer {
   }
 
   sent(): void {
-    this.#isSent = true;
+    this.#account.markSent();
   }
 
   replaceDeployment(to: CallTarget): void {
@@ -260,9 +259,9 @@ class Call implements OpenCall, CallOfAnswer {
     // A DomainError as the reason means that the gateway ended the call, for example at shutdown.
     const hasCallerLeft =
       end === 'abandoned' || (end === 'failed' && signal.aborted && !(signal.reason instanceof DomainError));
-    const aborted = hasCallerLeft && this.#isSent ? this.#abortedOutcome() : null;
+    const aborted = hasCallerLeft && account.wasSent ? this.#abortedOutcome() : null;
     const isComplete = end === 'completed' || this.#exchange?.streaming === false;
-    const lost = hasCallerLeft && this.#isSent ? (this.#options.abortedCost?.() ?? null) : null;
+    const lost = hasCallerLeft && account.wasSent ? (this.#options.abortedCost?.() ?? null) : null;
     const measured = aborted === null ? this.#priced(isComplete) : plausibleCost(price(deployment, aborted));
     const charged = lost === null ? measured : plausibleCost(lost);
     const outcome = aborted ?? (this.#exchange === null ? null : this.#outcomeOf(this.#exchange, isComplete));

@@ -70,8 +70,8 @@ export function createMirroring(parts: MirrorParts): Mirroring & CopyGateway {
     if (route === null) return;
     const signal = AbortSignal.any([AbortSignal.timeout(MAX_COPY_MS), shutdown.signal]);
     const deployment = forRequest(route.deployment, request);
-    const call = openCall(tools, { caller, request, deployment, signal, ...estimatedUsage });
     const guard = guardOf(caller, request, route);
+    const call = openCall(tools, { caller, request, deployment, signal, ...estimatedUsage });
     if (guard !== null) call.setGuard(guard);
     try {
       const reserved = await retrying.reserve(call, { key, request, route });

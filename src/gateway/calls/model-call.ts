@@ -38,6 +38,17 @@ interface ModelCallParts {
 /** Creates `Gateway.call`. */
 export function createModelCall(parts: ModelCallParts): Gateway['call'] {
   const { routed, forRequest, guardOf, tools, admitted, routers, send, providers, mirroring } = parts;
+  /**
+   * Sends a call, and a copy to each silent model of its first deployment. Copies have the edits of the guardrails of
+   * the call. A call that these block is not copied.
+   */
+  const sendWithCopies =
+    (deployment: Deployment): CachedSend =>
+    (call, caller, sent) => {
+      const sending = send(call, caller, sent);
+      mirroring.start(caller, sent.request, deployment);
+      return sending;
+    };
   return async (caller, received, signal) => {
     const finding = routed(caller, received);
     // An `await` of a value that is no promise would delay each call by a turn of the microtask queue.
@@ -61,9 +72,8 @@ export function createModelCall(parts: ModelCallParts): Gateway['call'] {
       }
       const admitting = admitted(call, caller, found);
       const reserved = admitting instanceof Promise ? await admitting : admitting;
-      const sending = sendOpened({ send, providers }, opened, { key, request, route: reserved, signal });
-      if (deployment.selection?.silentModels !== undefined) mirroring.start(caller, request, deployment);
-      return await sending;
+      const sendFirst = deployment.selection?.silentModels === undefined ? send : sendWithCopies(deployment);
+      return await sendOpened({ send: sendFirst, providers }, opened, { key, request, route: reserved, signal });
     } catch (failure) {
       attachFailedCall(failure, {
         callId: call.callId,

@@ -35,7 +35,10 @@ interface FailedAttempt extends Pick<ModelTarget, 'request' | 'group'> {
   readonly route: Route;
   /** Deployment of `route`, with the timeout and the credentials of the request. */
   readonly deployment: Deployment;
-  /** Ids of the deployments that were called for this model: one for each attempt, in order. */
+  /**
+   * Ids of the deployments that were called for this model: one for each attempt, in order. They are ids of routes: the
+   * credentials of a caller change the id of the called deployment.
+   */
   readonly called: readonly string[];
 }
 
@@ -103,7 +106,7 @@ export function createRetrying(tools: RetryTools): Retrying {
         call.sent();
         exchange = await next.provider.send(deployment, request, signal);
       } catch (failure) {
-        called.push(deployment.id);
+        called.push(next.deployment.id);
         next = await nextAfter(failure, { route: next, deployment, request, group, called }, sending);
         continue;
       }
@@ -148,7 +151,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     }
     // No delay for a deployment that was not called yet.
     if (fresh === undefined) await tools.pause(delayMs(failure, retriesDone, sending.key), signal);
-    let next = fresh ?? available.find((one) => one.deployment.id !== deployment.id) ?? route;
+    let next = fresh ?? available.find((one) => one.deployment.id !== route.deployment.id) ?? route;
     if (hasRouteBudget(next.deployment))
       next = await affordableAfter(failure, { next, available, request, called }, sending);
     tries.retries += 1;

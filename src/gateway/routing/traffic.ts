@@ -46,7 +46,7 @@ export interface Traffic {
   latencyOf(deploymentId: string, rule: LatencyRule, isFirstToken: boolean): number;
   /** Seconds until the next UTC minute, from 1 to 60. */
   secondsLeft(): number;
-  /** What was counted since the last accepted report. The first report turns the sharing on. */
+  /** The counts that have changed since the last accepted report. The first report turns the sharing on. */
   report(): Pick<CountsReport, 'minute' | 'deployments'>;
   /** Takes over the answer to a report. */
   accept(report: Pick<CountsReport, 'minute' | 'deployments'>, all: Pick<CountsOfAll, 'deployments'>): void;
@@ -68,7 +68,7 @@ interface Counts {
   /** Of this process. */
   requests: number;
   tokens: number;
-  /** The accepted part of these. */
+  /** These as last accepted. */
   sentRequests: number;
   sentTokens: number;
   /** Of other processes. */
@@ -172,11 +172,10 @@ export function createTraffic(clock: Clock): Traffic {
       const nowMs = clock.monotonicMs();
       const changed: DeploymentCounts[] = [];
       for (const [id, counts] of countsById) {
-        const isCurrent = counts.minute === minute;
-        const requests = isCurrent ? counts.requests - counts.sentRequests : 0;
-        const tokens = isCurrent ? counts.tokens - counts.sentTokens : 0;
+        const { requests, tokens, sentRequests, sentTokens } = counts.minute === minute ? counts : NO_COUNTS;
         const { latencies, firstTokens } = counts;
-        if (requests !== 0 || tokens !== 0 || latencies.unsent.length > 0 || firstTokens.unsent.length > 0)
+        const hasUse = requests !== sentRequests || tokens !== sentTokens;
+        if (hasUse || latencies.unsent.length > 0 || firstTokens.unsent.length > 0)
           changed.push({
             id,
             requests,
@@ -198,8 +197,8 @@ export function createTraffic(clock: Clock): Traffic {
         const own = sentById.get(id);
         const counts = countsOf(id);
         if (isCurrent) {
-          counts.sentRequests += own?.requests ?? 0;
-          counts.sentTokens += own?.tokens ?? 0;
+          counts.sentRequests = own?.requests ?? counts.sentRequests;
+          counts.sentTokens = own?.tokens ?? counts.sentTokens;
           counts.otherRequests = Math.max(0, requests - counts.sentRequests);
           counts.otherTokens = Math.max(0, tokens - counts.sentTokens);
         }

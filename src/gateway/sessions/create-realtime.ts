@@ -99,6 +99,7 @@ export function createRealtime(
         tools.limits.prepare(caller, request, request.labels);
         reserved = await reserving;
         rate = await tools.limits.admit(caller, { ...request, limitFraction }, request.labels);
+        callAccount.markSent();
         const upstream = await provider.openRealtime(deployment, request, AbortSignal.any([signal, shutdown.signal]));
         if (shutdown.signal.aborted) {
           upstream.socket.close(NORMAL, '');

@@ -1,8 +1,13 @@
+import type { Clock } from '../../domain/clock.ts';
 import type { CountsLedger, LocalCounts } from '../../domain/routing/shared-counts.ts';
 import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 
 /** Time between two exchanges, in ms. */
 const EXCHANGE_MS = 1_000;
+/** Maximum time between two exchanges, in ms. */
+const MAX_EXCHANGE_MS = 30_000;
+/** Minimum ratio of a pause to the exchange before it. Counts of thousands of deployments take some time to read. */
+const PAUSE_RATIO = 20;
 
 /** Exchanges the counts of this process with those of others, in the background. */
 export interface CountsExchange {
@@ -12,13 +17,15 @@ export interface CountsExchange {
 
 /**
  * Starts the exchange of counts. While the ledger does not answer, the process uses its own counts and those that it
- * has read in this minute.
+ * has read in this minute. The time to the next exchange then doubles each time: the client of a server that hangs
+ * keeps each report in memory.
  */
 export function startCountsExchange({
   ledger,
   counts,
   process,
   scheduler,
+  clock,
   changed,
 }: {
   readonly ledger: CountsLedger;
@@ -26,26 +33,33 @@ export function startCountsExchange({
   /** Id of this process. */
   readonly process: string;
   readonly scheduler: Scheduler;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Reports the first failure after a success, and the first success after a failure (null). */
   readonly changed: (failure: unknown) => void;
 }): CountsExchange {
-  let hasFailed = false;
+  /** Failures since the last success. */
+  let failures = 0;
+  /** Duration of the last exchange, in ms; 0 after a failure. */
+  let lastMs = 0;
 
   async function exchange(): Promise<void> {
+    const startMs = clock.monotonicMs();
+    lastMs = 0;
     const report = counts.report();
     try {
       counts.accept(report, await ledger.exchange(process, report));
-      if (hasFailed) changed(null);
-      hasFailed = false;
+      if (failures > 0) changed(null);
+      failures = 0;
+      lastMs = clock.monotonicMs() - startMs;
     } catch (failure) {
-      if (!hasFailed) changed(failure);
-      hasFailed = true;
+      if (failures === 0) changed(failure);
+      failures += 1;
     }
   }
 
   const task: ScheduledTask = scheduler.every({
     name: 'routing-counts',
-    everyMs: EXCHANGE_MS,
+    everyMs: () => Math.min(Math.max(EXCHANGE_MS * 2 ** failures, PAUSE_RATIO * lastMs), MAX_EXCHANGE_MS),
     firstMs: 0,
     run: exchange,
   });

@@ -192,6 +192,21 @@ it('enforce_model_rate_limits refuses calls over tpm with the default strategy',
   expect(requestedModels()).toEqual(['a']);
 });
 
+it('calls that are refused before they are sent count in no rpm', async () => {
+  const { ask, requested, keyWith } = await start([{ up: 'a', params: { rpm: 3 } }], {
+    optional_pre_call_checks: ['enforce_model_rate_limits'],
+    num_retries: 0,
+  });
+  const limited = await keyWith({ rpm_limit: 1 });
+  // The first call turns the counts on.
+  expect((await ask()).status).toBe(200);
+  expect((await ask({}, limited)).status).toBe(200);
+  for (let call = 0; call < 4; call += 1) expect((await ask({}, limited)).status).toBe(429);
+  expect((await ask()).status).toBe(200);
+  expect((await ask()).status).toBe(429);
+  expect(requested()).toEqual(['a', 'a', 'a']);
+});
+
 describe('affinity', () => {
   const PAIR = [{ up: 'a' }, { up: 'b' }];
 

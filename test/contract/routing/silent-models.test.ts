@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { POLLING } from '../../support/polling.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
+import { contentFilter } from '../guardrails/guarded-app.ts';
 import { type Behavior, type RoutedApp, type RoutedModel, startRouted } from './routed.ts';
 
 const FREE = { input_cost_per_token: 0, output_cost_per_token: 0 };
@@ -13,8 +14,9 @@ let restarted: TestApp | null = null;
 async function start(
   models: readonly RoutedModel[],
   behaviors: Readonly<Record<string, Behavior>> = {},
+  config: object = {},
 ): Promise<RoutedApp> {
-  setup = await startRouted(models, {}, behaviors);
+  setup = await startRouted(models, config, behaviors);
   return setup;
 }
 
@@ -94,6 +96,27 @@ it('silent models get no copy of a mock answer, and of a call that must stay in 
   expect((await ask({ mock_response: 'x' })).status).toBe(200);
   expect((await ask({ user: 'c2' })).status).toBe(200);
   await expect.poll(() => requestedModels().toSorted(), POLLING).toEqual(['a', 'a', 's']);
+});
+
+it('silent models get calls with the edits of the guardrails of their deployment, and none that these block', async () => {
+  const { ask, upstream, requested } = await start(
+    [
+      { up: 'a', params: { silent_model: 'shadow', guardrails: ['mask', 'words'] } },
+      { name: 'shadow', up: 's' },
+    ],
+    {},
+    {
+      guardrails: [
+        contentFilter('mask', { patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }] }),
+        contentFilter('words', { blocked_words: [{ keyword: 'forbidden', action: 'BLOCK' }] }),
+      ],
+    },
+  );
+  const askText = async (content: string) => (await ask({ messages: [{ role: 'user', content }] })).status;
+  expect(await askText('a forbidden text')).toBe(400);
+  expect(await askText('mail a.person@example.com')).toBe(200);
+  await expect.poll(() => requested().toSorted(), POLLING).toEqual(['a', 's']);
+  for (const { body } of upstream.received) expect(body).not.toContain('a.person');
 });
 
 describe('silent models at a shutdown', () => {

@@ -74,6 +74,16 @@ describe('enable_weighted_failover', () => {
     expect(busy.requestedModels()).toHaveLength(1);
   });
 
+  it('does not repeat a call with a refused credential of the caller at the same deployment', async () => {
+    setup = await startRouted(
+      [{ up: 'a' }],
+      { router_settings: ON, general_settings: { allow_client_side_credentials: true } },
+      { a: { status: 401 } },
+    );
+    expect((await setup.ask({ api_key: 'sk-caller' })).status).toBe(401);
+    expect(setup.requested()).toEqual(['a']);
+  });
+
   it('does not repeat a call that the request made fail, and calls at most max_fallbacks deployments', async () => {
     const refused = await start(THREE, ON, { a: { status: 400 }, b: { status: 400 } });
     expect((await refused.ask()).status).toBe(400);

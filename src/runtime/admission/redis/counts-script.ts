@@ -8,10 +8,13 @@ const USE_MS = 120_000;
 const COOLDOWNS_MS = 86_400_000;
 /** Number of fields above which a hash is removed. Removed deployments leave their fields. */
 const MAX_FIELDS = 10_000;
+/** The same for hashes with two fields for each deployment. */
+const MAX_USE_FIELDS = 2 * MAX_FIELDS;
 
 /**
  * Adds the report of a process to the counts of all processes, and returns them. Keys are hashes: the use of the
- * minute, latencies, times to the first byte, and cooldowns.
+ * minute, latencies, times to the first byte, cooldowns, and the use of the minute by this process. The last one is
+ * subtracted from a report, so that a report that was sent twice, because its answer was late, counts once.
  *
  * Arguments: the process, whether it needs counts (1 or 0), and the number of deployments. For each deployment, five
  * follow: its id, requests, tokens, latencies and times to the first byte. For each cooldown, its id and its remaining
@@ -26,15 +29,19 @@ local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local me, needsCounts, deployments = ARGV[1], ARGV[2] == '1', tonumber(ARGV[3])
 for _, key in ipairs(KEYS) do
   local kind = redis.call('TYPE', key).ok
-  if (kind ~= 'hash' and kind ~= 'none') or (kind == 'hash' and redis.call('HLEN', key) > ${MAX_FIELDS}) then
+  local most = (key == KEYS[1] or key == KEYS[5]) and ${MAX_USE_FIELDS} or ${MAX_FIELDS}
+  if (kind ~= 'hash' and kind ~= 'none') or (kind == 'hash' and redis.call('HLEN', key) > most) then
     redis.call('DEL', key)
   end
 end
-local use, latencies, firstTokens, cooldowns = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local function add(field, number)
-  if number == 0 then return end
-  redis.call('HSET', use, field, text((tonumber(redis.call('HGET', use, field)) or 0) + number))
+local use, latencies, firstTokens, cooldowns, own = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local function add(field, total)
+  local change = total - (tonumber(redis.call('HGET', own, field)) or 0)
+  if change == 0 then return end
+  redis.call('HSET', use, field, text((tonumber(redis.call('HGET', use, field)) or 0) + change))
   redis.call('PEXPIRE', use, ${USE_MS})
+  redis.call('HSET', own, field, text(total))
+  redis.call('PEXPIRE', own, ${USE_MS})
 end
 local function append(key, id, samples)
   if samples == '' then return end

@@ -19,14 +19,15 @@ export function createRedisCounts(redis: RedisScripts, namespace: string): Count
   return {
     async exchange(process, report) {
       const name = process.slice(0, PROCESS_CHARACTERS);
-      const keys = [`use:${report.minute ?? 0}`, 'latencies', 'first-tokens', 'cooldowns'].map((key) => prefix + key);
+      const use = `use:${report.minute ?? 0}`;
+      const keys = [use, 'latencies', 'first-tokens', 'cooldowns', `${use}:${name}`].map((key) => prefix + key);
       const answer = await runScript(redis, COUNTS, keys, argumentsOf(name, report));
       if (!Array.isArray(answer) || answer.length !== 5)
         throw new Error('The answer of Redis to the script of counts has an unexpected form.');
       const [now, ...lists] = answer as [string, ...(readonly string[])[]];
-      const [use = [], latencies = [], firstTokens = [], cooldowns = []] = lists;
+      const [uses = [], latencies = [], firstTokens = [], cooldowns = []] = lists;
       return {
-        deployments: countsIn({ use, latencies, firstTokens }, { nowMs: Number(now), process: name }),
+        deployments: countsIn({ use: uses, latencies, firstTokens }, { nowMs: Number(now), process: name }),
         cooldowns: pairsOf(cooldowns).map(([id, remaining]) => ({ id, remainingMs: Number(remaining) })),
       };
     },
