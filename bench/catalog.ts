@@ -21,8 +21,8 @@ const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
 const WARM_SECONDS = options.dry ? 1 : 5;
 /**
- * Duration of one round of requests to the second process, in s. That process reads a price map every second, so a round
- * has at least two refreshes.
+ * Duration of one round of requests to the second process, in s. That process reads a price map every second, so a
+ * round has at least two refreshes.
  */
 const SWAP_SECONDS = SECONDS + 2;
 const CONNECTIONS = 16;

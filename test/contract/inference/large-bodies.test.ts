@@ -16,6 +16,13 @@ const CHAT = {
   answer: { choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }] },
 } as const;
 
+/** A large value that the required member of an endpoint accepts. */
+function largeValueOf({ field, fieldType, fields }: typeof CHAT | (typeof ENDPOINT_ROWS)[number]): unknown {
+  const value = (fields as Readonly<Record<string, unknown>>)[field];
+  if (field === 'messages') return value;
+  return fieldType === 'an object' ? { ...(value as object), padding: LARGE } : LARGE;
+}
+
 let app: TestApp;
 let upstream: FaultServer;
 
@@ -32,7 +39,8 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-describe.each([CHAT, ...ENDPOINT_ROWS])('a large body at $path', ({ path, field, fieldType, fields, answer }) => {
+describe.each([CHAT, ...ENDPOINT_ROWS])('a large body at $path', (row) => {
+  const { path, field, fieldType, fields, answer } = row;
   async function ask(body: unknown) {
     const response = await app.call('POST', `/v1${path}`, body);
     return { status: response.status, body: (await response.json()) as unknown };
@@ -43,7 +51,7 @@ describe.each([CHAT, ...ENDPOINT_ROWS])('a large body at $path', ({ path, field,
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(answer));
     });
-    const requestBody = { ...fields, ...(field === 'messages' ? {} : { [field]: LARGE }), tags: ['ours'], seed: 1 };
+    const requestBody = { ...fields, [field]: largeValueOf(row), tags: ['ours'], seed: 1 };
     expect((await ask({ ...requestBody, model: 'assistant' })).status).toBe(200);
     const { tags: _, ...forwarded } = requestBody;
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...forwarded, model: 'up-1' });
@@ -73,7 +81,7 @@ describe.each([CHAT, ...ENDPOINT_ROWS])('a large body at $path', ({ path, field,
     ],
     [
       'whose required member has the wrong type',
-      JSON.stringify({ ...fields, model: 'assistant', [field]: { text: LARGE } }),
+      JSON.stringify({ ...fields, model: 'assistant', [field]: fieldType === 'an object' ? LARGE : { text: LARGE } }),
       MISTYPED,
     ],
   ] as const)('400: a body %s', async (_description, requestBody, [message, param]) => {

@@ -193,7 +193,7 @@ it('enforce_model_rate_limits refuses calls over tpm with the default strategy',
 });
 
 it('calls that are refused before they are sent count in no rpm', async () => {
-  const { ask, requested, keyWith } = await start([{ up: 'a', params: { rpm: 3 } }], {
+  const { ask, requestedModels, keyWith } = await start([{ up: 'a', params: { rpm: 3 } }], {
     optional_pre_call_checks: ['enforce_model_rate_limits'],
     num_retries: 0,
   });
@@ -204,7 +204,7 @@ it('calls that are refused before they are sent count in no rpm', async () => {
   for (let call = 0; call < 4; call += 1) expect((await ask({}, limited)).status).toBe(429);
   expect((await ask()).status).toBe(200);
   expect((await ask()).status).toBe(429);
-  expect(requested()).toEqual(['a', 'a', 'a']);
+  expect(requestedModels()).toEqual(['a', 'a', 'a']);
 });
 
 describe('affinity', () => {

@@ -99,7 +99,7 @@ it('silent models get no copy of a mock answer, and of a call that must stay in 
 });
 
 it('silent models get calls with the edits of the guardrails of their deployment, and none that these block', async () => {
-  const { ask, upstream, requested } = await start(
+  const { ask, upstream, requestedModels } = await start(
     [
       { up: 'a', params: { silent_model: 'shadow', guardrails: ['mask', 'words'] } },
       { name: 'shadow', up: 's' },
@@ -115,7 +115,7 @@ it('silent models get calls with the edits of the guardrails of their deployment
   const askText = async (content: string) => (await ask({ messages: [{ role: 'user', content }] })).status;
   expect(await askText('a forbidden text')).toBe(400);
   expect(await askText('mail a.person@example.com')).toBe(200);
-  await expect.poll(() => requested().toSorted(), POLLING).toEqual(['a', 's']);
+  await expect.poll(() => requestedModels().toSorted(), POLLING).toEqual(['a', 's']);
   for (const { body } of upstream.received) expect(body).not.toContain('a.person');
 });
 

@@ -81,7 +81,7 @@ describe('enable_weighted_failover', () => {
       { a: { status: 401 } },
     );
     expect((await setup.ask({ api_key: 'sk-caller' })).status).toBe(401);
-    expect(setup.requested()).toEqual(['a']);
+    expect(setup.requestedModels()).toEqual(['a']);
   });
 
   it('does not repeat a call that the request made fail, and calls at most max_fallbacks deployments', async () => {

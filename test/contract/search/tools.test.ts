@@ -244,7 +244,7 @@ describe('searchTools.test', () => {
     const broken = params({ api_base: `${server.upstream.url}/perplexity/broken`, api_key: `${half}"${half}` });
     expect(await test(broken)).toEqual([
       200,
-      { status: 'error', message: 'refused: Bearer <secret>', error_type: 'UpstreamFailed' },
+      { status: 'error', message: 'refused: <secret>', error_type: 'UpstreamFailed' },
     ]);
   });
 
