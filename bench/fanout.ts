@@ -120,7 +120,7 @@ while (figures.length < runs) {
   figures.push(one);
   console.log([one.times, `The stalled reader missed ${one.missed} updates.`, goalTable()].join('\n\n'));
 }
-const several = `${runs} runs, each with new processes. Tables without verdicts have the figures of the last run. The table of goals has those of all runs. A verdict holds when two thirds of the runs have it or a better one. `;
+const several = `${runs} runs, each with new processes. The table of goals has the figures of all runs; other tables of the whole run have those of the last one. A verdict holds when two thirds of the runs have it or a better one. `;
 const text = figures
   .slice(-1)
   .flatMap(({ times, missed }) => [

@@ -208,7 +208,7 @@ const last = runs.slice(-1);
 const delays = last.flatMap(delaysOf);
 const goals = table(GOALS_HEAD, goalRows(runs.map(goalsOf)));
 console.log(goals);
-const several = `${RUNS} runs, each with new processes. Tables without verdicts have the figures of the last run. The table of goals has those of all runs. A verdict holds when two thirds of the runs have it or a better one. `;
+const several = `${RUNS} runs, each with new processes. The table of goals has the figures of all runs; other tables of the whole run have those of the last one. A verdict holds when two thirds of the runs have it or a better one. `;
 const text = [
   `## The gateway beside nginx, bare Node proxies${ALL_PEERS ? ' and Portkey' : ''}`,
   `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds of ${SECONDS} s per target and trial, but at most 3 of bad keys and paced streams. Warm-up of ${WARM_SECONDS} s, load by ${LOAD_TOOL}.`,

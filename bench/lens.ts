@@ -246,10 +246,12 @@ const goals = [
   ...(claimMs === null
     ? []
     : [
-        goal(`Claim with ${options.lenses} due`, ['20 ms', '10 ms'], `${claimMs.toFixed(1)} ms`, [
-          claimMs < 20,
-          claimMs < 10,
-        ]),
+        goal(
+          `claiming a run while ${options.lenses} lenses are due, median`,
+          ['20 ms', '10 ms'],
+          `${claimMs.toFixed(1)} ms`,
+          [claimMs < 20, claimMs < 10],
+        ),
       ]),
 ];
 

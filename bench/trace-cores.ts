@@ -143,7 +143,7 @@ while (runs.length < RUNS) {
   runs.push(runTrials);
   console.log([tableOf(runTrials), goalTable()].join('\n\n'));
 }
-const several = `${RUNS} runs. Tables without verdicts have the figures of the last run. The table of goals has those of all runs. A verdict holds when two thirds of the runs have it or a better one. `;
+const several = `${RUNS} runs. The table of goals has the figures of all runs; other tables of the whole run have those of the last one. A verdict holds when two thirds of the runs have it or a better one. `;
 const text = runs
   .slice(-1)
   .flatMap((runTrials) => [

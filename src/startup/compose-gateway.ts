@@ -122,7 +122,6 @@ function shareCounts(
     counts,
     process: randomIds.uuid(),
     scheduler,
-    clock: systemClock,
     changed(failure) {
       if (state.draining) return;
       if (failure === null)

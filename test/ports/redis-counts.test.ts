@@ -7,7 +7,8 @@ import { createRedisCounts } from '../../src/runtime/admission/redis/redis-count
 import { POLLING } from '../support/polling.ts';
 import { anyRedis, HAS_REDIS } from '../support/redis.ts';
 
-const [HERE, THERE] = [randomUUID(), randomUUID()];
+// As ids by time, of processes that start together.
+const [HERE, THERE] = [randomUUID(), randomUUID()].map((id) => `01900000${id.slice(8)}`) as [string, string];
 
 const reportOf = (members: Partial<CountsReport> = {}): CountsReport => ({
   minute: 7,
@@ -105,7 +106,7 @@ describe.runIf(HAS_REDIS)('counts of deployments in Redis', () => {
     const cooldowns = [{ id: 'a', remainingMs: 9 }];
     const deployments = [{ ...counted('a', 1, 1, [5]), firstTokens: [{ ageMs: 0, latencyMs: 1 }] }];
     await ledger.exchange(HERE, reportOf({ deployments, cooldowns }));
-    for (const name of ['use:7', 'latencies', 'first-tokens', 'cooldowns', `use:7:${HERE.slice(0, 8)}`]) {
+    for (const name of ['use:7', 'latencies', 'first-tokens', 'cooldowns', `use:7:${HERE.slice(-8)}`]) {
       const left = await redis.eval(`return redis.call('PTTL', KEYS[1])`, 1, `{${namespace}:routing}:${name}`);
       expect(Number(left)).toBeGreaterThan(0);
     }

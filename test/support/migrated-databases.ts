@@ -7,7 +7,7 @@ import { createCatalogSource } from '../../src/runtime/catalog/source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import type { Log } from '../../src/runtime/telemetry/log.ts';
 import { createDatabase } from './postgresql-databases.ts';
-import { POSTGRES_TEMPLATE, RUN_FOLDER } from './run-folder.ts';
+import { POSTGRES_TEMPLATE_PREFIX, RUN_FOLDER } from './run-folder.ts';
 import { aScheduler } from './scheduler.ts';
 
 // Databases with all migrations applied. They are copies of templates of this test run, because a copy is faster than
@@ -83,7 +83,8 @@ export async function putMigratedDatabase(dataDir: string, content: Content = 'e
 async function makePostgresTemplate(server: string): Promise<string> {
   const { name, url } = await createDatabase(server);
   const folder = process.env[RUN_FOLDER];
-  if (folder !== undefined) writeFileSync(join(folder, `${POSTGRES_TEMPLATE}${name}`), `${server}\n${name}`);
+  // The global teardown reads this file and drops the template.
+  if (folder !== undefined) writeFileSync(join(folder, `${POSTGRES_TEMPLATE_PREFIX}${name}`), `${server}\n${name}`);
   await applyMigrations(url, '');
   return name;
 }

@@ -20,13 +20,16 @@ export interface EntryFilters {
   readonly mode: string | null;
   /** Part of the id, letter case ignored; after `re:` a pattern to search the id for. Empty finds all. */
   readonly model: string | null;
-  /** `true` finds the entries whose flag is true, `false` those whose flag is false. An absent flag is neither. */
+  /**
+   * `true` finds the entries whose row has exactly `true`, `false` those with exactly `false`. An absent flag, and a
+   * value such as `1` that is only shown as a flag, match neither.
+   */
   readonly capabilities: Readonly<Partial<Record<CapabilityFilter, boolean>>>;
 }
 
 export const NO_ENTRY_FILTERS: EntryFilters = { provider: null, mode: null, model: null, capabilities: {} };
 
-/** The parsed model filter. A text that begins with `re:`, in lower case, is a pattern. */
+/** The parsed model filter. A text that begins with `re:` is a pattern; a text that begins with `RE:` is not. */
 export type ModelFilter =
   | { readonly kind: 'any' }
   | { readonly kind: 'part'; readonly text: string }

@@ -2,17 +2,17 @@ import type { ContentPart } from './content.ts';
 
 /** Characters that are kept of one step: from its beginning and its end. */
 const STEP = { head: 800, tail: 1_200 } as const;
-/** Characters that are kept of all steps: from the beginning and the end of the run. */
-const RUN = { head: 15_000, tail: 25_000 } as const;
+/** Characters that are kept of all steps: from the beginning and the end of the execution. */
+const ALL_STEPS = { head: 15_000, tail: 25_000 } as const;
 
-/** One step of a run, cut to a bounded length. */
+/** One step of an execution, cut to a bounded length. */
 interface Step {
   readonly kind: string;
   readonly name: string;
   readonly content: string;
 }
 
-/** Task of a run, and its steps with a bounded total length. */
+/** Task of an execution, and its steps with a bounded total length. */
 interface Transcript {
   readonly task: string;
   readonly steps: readonly Step[];
@@ -35,13 +35,13 @@ function fitting(steps: readonly Step[], most: number): readonly Step[] {
 }
 
 /**
- * The transcript of a run from the parts of its trace. Of a long run, steps between the first and the last are left
- * out.
+ * The transcript of an execution from the parts of its trace. Of a long execution, steps between the first and the last
+ * are left out.
  */
 export function transcriptOf(task: string, parts: readonly ContentPart[]): Transcript {
   const steps = parts.map(({ kind, name, content }): Step => ({ kind, name, content: cut(content) }));
-  const first = fitting(steps, RUN.head);
-  const last = fitting(steps.slice(first.length).toReversed(), RUN.tail).toReversed();
+  const first = fitting(steps, ALL_STEPS.head);
+  const last = fitting(steps.slice(first.length).toReversed(), ALL_STEPS.tail).toReversed();
   const omitted = steps.length - first.length - last.length;
   const gap = omitted === 0 ? [] : [{ kind: 'omitted', name: '', content: `${omitted} steps omitted` }];
   return { task, steps: [...first, ...gap, ...last] };

@@ -1,4 +1,3 @@
-import type { Clock } from '../../domain/clock.ts';
 import type { CountsLedger, LocalCounts } from '../../domain/routing/shared-counts.ts';
 import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 
@@ -6,8 +5,6 @@ import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 const EXCHANGE_MS = 1_000;
 /** Maximum time between two exchanges, in ms. */
 const MAX_EXCHANGE_MS = 30_000;
-/** Minimum ratio of a pause to the exchange before it. Counts of thousands of deployments take some time to read. */
-const PAUSE_RATIO = 20;
 
 /** Exchanges the counts of this process with those of others, in the background. */
 export interface CountsExchange {
@@ -25,7 +22,6 @@ export function startCountsExchange({
   counts,
   process,
   scheduler,
-  clock,
   changed,
 }: {
   readonly ledger: CountsLedger;
@@ -33,24 +29,18 @@ export function startCountsExchange({
   /** Id of this process. */
   readonly process: string;
   readonly scheduler: Scheduler;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Reports the first failure after a success, and the first success after a failure (null). */
   readonly changed: (failure: unknown) => void;
 }): CountsExchange {
   /** Failures since the last success. */
   let failures = 0;
-  /** Duration of the last exchange, in ms; 0 after a failure. */
-  let lastMs = 0;
 
   async function exchange(): Promise<void> {
-    const startMs = clock.monotonicMs();
-    lastMs = 0;
     const report = counts.report();
     try {
       counts.accept(report, await ledger.exchange(process, report));
       if (failures > 0) changed(null);
       failures = 0;
-      lastMs = clock.monotonicMs() - startMs;
     } catch (failure) {
       if (failures === 0) changed(failure);
       failures += 1;
@@ -59,7 +49,7 @@ export function startCountsExchange({
 
   const task: ScheduledTask = scheduler.every({
     name: 'routing-counts',
-    everyMs: () => Math.min(Math.max(EXCHANGE_MS * 2 ** failures, PAUSE_RATIO * lastMs), MAX_EXCHANGE_MS),
+    everyMs: () => Math.min(EXCHANGE_MS * 2 ** failures, MAX_EXCHANGE_MS),
     firstMs: 0,
     run: exchange,
   });

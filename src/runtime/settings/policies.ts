@@ -135,8 +135,8 @@ export function readPolicies(document: ConfigDocument, { fault, faultIfStrict }:
       (message) => refuse(['policies', policy.name], message),
     );
     // Only a cycle is refused here: a parent that the file does not have may be stored in the database.
-    const { fault } = inheritanceOf(policy, inForce);
-    if (fault?.isCycle === true) refuse(['policies', policy.name, 'inherit'], fault.message);
+    const inheritance = inheritanceOf(policy, inForce);
+    if (inheritance.fault?.isCycle === true) refuse(['policies', policy.name, 'inherit'], inheritance.fault.message);
   }
   return isRefused ? NONE : { policies, attachments };
 }

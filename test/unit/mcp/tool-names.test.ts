@@ -32,7 +32,7 @@ describe('the name of a call', () => {
   });
 });
 
-it('a server is selected by id, name or alias; only the id has its case', () => {
+it('a text names a server by its id, or by its name or alias without regard to case', () => {
   const server = anMcpServer({ id: 'Id', name: 'Files', alias: 'F' });
   expect(['Id', 'files', 'f'].map((text) => isNamed(server, text))).toEqual([true, true, true]);
   expect(['id', 'file'].map((text) => isNamed(server, text))).toEqual([false, false]);

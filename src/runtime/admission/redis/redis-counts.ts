@@ -9,7 +9,7 @@ import { createScript, type RedisScripts, runScript } from './redis-script.ts';
 
 const COUNTS = createScript(COUNTS_SCRIPT);
 
-/** Number of characters of the id of a process in a sample. */
+/** Number of last characters of the id of a process that name it. The first ones of a UUID may be its time. */
 const PROCESS_CHARACTERS = 8;
 
 /** Counts of deployments in Redis or Valkey. One script answers each exchange. */
@@ -18,7 +18,7 @@ export function createRedisCounts(redis: RedisScripts, namespace: string): Count
   const prefix = `{${namespace}:routing}:`;
   return {
     async exchange(process, report) {
-      const name = process.slice(0, PROCESS_CHARACTERS);
+      const name = process.slice(-PROCESS_CHARACTERS);
       const use = `use:${report.minute ?? 0}`;
       const keys = [use, 'latencies', 'first-tokens', 'cooldowns', `${use}:${name}`].map((key) => prefix + key);
       const answer = await runScript(redis, COUNTS, keys, argumentsOf(name, report));
