@@ -49,7 +49,8 @@ describe.each([
     const event = { summary: aSummary({ name: 'x'.repeat(64 * 1024) }) };
     const heapBefore = heapInUse();
 
-    // Publish events at the speed of the reader. Without backpressure the server would buffer 125 MiB for the stalled subscriber.
+    // Publish events at the speed of the reader. Without backpressure the server would buffer 125 MiB for the stalled
+    // subscriber.
     for (let published = 50; published <= 2_000; published += 50) {
       for (let index = 0; index < 50; index += 1) bus.publish('trace', event);
       await eventually(() => reader.received.length === published, `event ${published}`);
