@@ -139,6 +139,7 @@ export const authorizeLogin = operation({
     if (refusal !== null) return refusal;
     if (form.kind === 'refusal') return refused(request, 'access_denied', 'The person refused the sign-in.');
     const signed = await checkSignIn(scope, form);
+    scope.platform.signIns.authorizationRateLimiter.count(signed.userId);
     const authorized: AuthorizedRequest = {
       clientHash: scope.platform.keyGenerator.hash(request.clientId ?? ''),
       clientName: client.name,
@@ -210,7 +211,7 @@ interface Revocation {
 
 /**
  * Ends the session of a refresh token or of a key, with all its keys (RFC 7009). An unknown token is no failure. Throws
- * UnknownLoginClient.
+ * UnknownLoginClient and LimitExceeded.
  */
 export const revokeLoginToken = operation({
   name: 'revokeLoginToken',
@@ -218,6 +219,7 @@ export const revokeLoginToken = operation({
   async run(scope: SignInScope, { clientId, token }: Revocation): Promise<void> {
     const { signIns, keyGenerator } = scope.platform;
     if (clientId === null) throw new UnknownLoginClient();
+    signIns.tokenRateLimiter.count(scope.client.network);
     const session = (await sessionOfToken(scope, token)) ?? (await sessionOfKey(scope, token));
     // The registration may have expired before the session.
     const isClient =

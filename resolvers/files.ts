@@ -1,3 +1,4 @@
+import { containersIn } from '../src/domain/upstream-objects/named-containers.ts';
 import type { JsonObject } from '../src/domain/json-object.ts';
 import { InvalidInput, MissingFormField, UpstreamFailed } from '../src/domain/errors.ts';
 import type { Form, FormPart } from '../src/domain/inference/form.ts';
@@ -65,6 +66,7 @@ export const createFile = operation({
     const count = (lineModel: string, bytes: number, line: JsonObject): void => {
       const named = storesInBody(line);
       assertStores?.(named);
+      if (containersIn(line['tools']).length > 0) throw containerInLine();
       const { requests, tokens } = Object.hasOwn(calls, lineModel) ? (calls[lineModel] ?? NO_CALLS) : NO_CALLS;
       const stores = storeNames.add(lineModel, named);
       const counted = {
@@ -88,6 +90,12 @@ export const createFile = operation({
     return await shownCall(scope, object, { call, shown: read.shown });
   },
 });
+
+/** Callers share the account of the upstream, and lines of a batch are not checked for the owner of a container. */
+function containerInLine(): InvalidInput {
+  const message = '/files: A line of a batch cannot name a container.';
+  return new InvalidInput(message, [{ path: ['body', 'file'], rule: 'batch_line', message }]);
+}
 
 /** Maximum length of the different names of vector stores in a batch file, in characters. */
 const MAX_STORE_CHARACTERS = 65_536;

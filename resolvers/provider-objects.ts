@@ -5,7 +5,6 @@ import { assertFits } from '../src/domain/upstream-objects/file-limits.ts';
 import { FAMILIES, type FamilyAction, type FamilyKind } from '../src/domain/upstream-objects/object-families.ts';
 import type { PassBody } from '../src/domain/upstream-objects/pass-through.ts';
 import { withRenamedIds } from '../src/domain/upstream-objects/renamed-ids.ts';
-import { isUpstreamId } from '../src/domain/upstream-objects/shown-object.ts';
 import {
   OBJECT_MEMBERS,
   type ObjectPage,
@@ -27,6 +26,7 @@ import {
 import { fileAt, type NewObject, preparedObject } from './operation/object-drafts.ts';
 import { operation } from './operation/operation.ts';
 import type { ObjectPlatform } from './operation/platform.ts';
+import { assertRunsRecorded } from './operation/recorded-runs.ts';
 import type { Scope } from './operation/scope.ts';
 import { listObjects, shownCall, type ShownPage, storeObject, storeState } from './operation/upstream-objects.ts';
 
@@ -124,11 +124,14 @@ export const changeProviderObject = operation({
   run: (scope: ObjectScope, request: ObjectRequest): Promise<ObjectAnswer> => callObject(scope, request),
 });
 
+/** Id of a part of an object: without a slash, which would name another path at the upstream. */
+const PART_ID = /^[\w-]{1,256}$/;
+
 async function callObject(scope: ObjectScope, request: ObjectRequest): Promise<ObjectAnswer> {
   const { action, id, parentId, part, search, callId, parent } = request;
   const object = await getObject(scope, action.kind, id);
   if (parentId !== null && object.purpose !== parentId) throw noObject(action.kind, id);
-  if (part !== null && !isUpstreamId(part)) throw new NotFound('object', part, `Object with id '${part}' not found.`);
+  if (part !== null && !PART_ID.test(part)) throw new NotFound('object', part, `Object with id '${part}' not found.`);
   const place = placeOf(scope, object);
   const below = action.below.replace(':part', () => encodeURIComponent(part ?? ''));
   const tail = `${tailOf(object)}${below}${search === '' ? '' : `?${search}`}`;
@@ -140,6 +143,7 @@ async function callObject(scope: ObjectScope, request: ObjectRequest): Promise<O
     case 'parts':
       return await readParts(scope, object, await pass(scope, call, facts));
     case 'deletion':
+      await assertRunsRecorded(scope, object);
       return await deleteObject(scope, object, () => pass(scope, call, facts));
     case 'object': {
       const { call: answered, read } = await passForObject(scope, call, facts);

@@ -304,7 +304,7 @@ export const commandLineAuthorizationRoutes: readonly RouteRow[] = [
     ...POSTED,
     name: 'commandLineAuthorization.revoke',
     paths: ['/revoke'],
-    statuses: [200, 400, 401],
+    statuses: [200, 400, 401, 429],
     bodySchema: requiredParameters('token', 'client_id'),
     bodyType: MEDIA_TYPE,
     parse: readRevocation,

@@ -164,10 +164,11 @@ const PART_PAGE = objectSchema({
 
 /** The row of an action on one object. A list of parts has the parameters of its upstream. */
 function rowOf(action: FamilyAction, more: Pick<Partial<RouteRow>, 'bodySchema' | 'bodyLimit' | 'querySchema'> = {}) {
-  const { name, method, createsObject, sendsBody } = action;
+  const { name, kind, method, createsObject, sendsBody } = action;
+  const endsRuns = action.answers === 'deletion' && (kind === 'eval' || kind === 'eval_run');
   const statuses = [
     200,
-    ...(sendsBody ? [400] : []),
+    ...(sendsBody || endsRuns ? [400] : []),
     401,
     ...(method === 'GET' ? [] : [403]),
     404,

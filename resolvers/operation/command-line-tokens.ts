@@ -216,7 +216,7 @@ export interface Renewal {
 
 /**
  * Replaces the refresh token and the key of a session. A refresh token that was replaced before ends the session (RFC
- * 9700, section 4.14). Throws OauthFailure.
+ * 9700, section 4.14). Throws OauthFailure and LimitExceeded.
  */
 export async function renewSession(scope: SignInScope, { clientId, refreshToken }: Renewal): Promise<IssuedTokens> {
   const { stores, signIns, keyGenerator, clock } = scope.platform;
@@ -225,6 +225,7 @@ export async function renewSession(scope: SignInScope, { clientId, refreshToken 
   if (!keyGenerator.same(keyGenerator.hash(clientId), session.clientHash))
     throw refusedGrant('The refresh token is of another client.');
   await assertCurrent(scope, session, refreshToken);
+  signIns.renewalRateLimiter.count(session.id);
   const signed = await signedInNow(scope, session);
   const key = signed === null ? null : await openKeyOrEnd(scope, signed, session);
   if (key === null) {
@@ -283,7 +284,7 @@ async function assertCurrent(scope: SignInScope, session: CommandLineSession, re
 /** The credential of the sign-in, if it and the last key of the session are still valid; else null. */
 async function signedInNow(
   scope: SignInScope,
-  { keyHash, openedBy, userId, role }: CommandLineSession,
+  { keyHash, openedBy, userId, role, teamId, needsMembership }: CommandLineSession,
 ): Promise<SignedIn | null> {
   const { stores, signIns, clock } = scope.platform;
   const now = clock.now();
@@ -298,7 +299,11 @@ async function signedInNow(
     key.hash === opener.hash &&
     acceptsSecret(key, opener.secretHash, now) &&
     keyStatusOf(key, now) === 'active';
-  return isValid ? { userId, role, key, openedBy } : null;
+  if (!isValid) return null;
+  // A key of a team opens sessions of that team only, also after the key was moved.
+  const teamOfKey = nullIfBlank(key.teamId);
+  const hasTeam = teamOfKey === nullIfBlank(teamId) || (teamOfKey === null && needsMembership);
+  return hasTeam ? { userId, role, key, openedBy } : null;
 }
 
 /** The next key of a session; null when its user may no longer have one. */

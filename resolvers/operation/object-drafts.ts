@@ -3,6 +3,7 @@ import { InvalidInput } from '../../src/domain/errors.ts';
 import type { BilledQuantity } from '../../src/domain/inference/billed-quantity.ts';
 import { isJsonObject, type JsonObject } from '../../src/domain/json-object.ts';
 import type { BatchCalls } from '../../src/domain/upstream-objects/batch-calls.ts';
+import { containersIn } from '../../src/domain/upstream-objects/named-containers.ts';
 import { OBJECT_PATHS } from '../../src/domain/upstream-objects/object-action.ts';
 import type { FamilyKind } from '../../src/domain/upstream-objects/object-families.ts';
 import type { UpstreamObject } from '../../src/domain/upstream-objects/upstream-object.ts';
@@ -45,6 +46,9 @@ export interface PreparedObject {
 
 /** Maximum number of files that a new container names. Each id is read from the database. */
 const MAX_FILES = 500;
+
+/** Maximum number of containers that tools of a run name. */
+const MAX_CONTAINERS = 32;
 
 /** InvalidInput about a member of the body. `rule` names the broken rule. */
 function faultOf(kind: FamilyKind, member: string, rule: 'missing' | 'type' | 'too_many', wanted: string) {
@@ -151,6 +155,10 @@ async function preparedRun(scope: ObjectScope, draft: NewObject): Promise<Prepar
   for (const name of graders) nameOf(name);
   const { source, model, fileId, tools } = runWithModels(fields, nameOf);
   await assertMayNameStores(scope, { path: '', body: { tools }, labels });
+  const containers = containersIn(tools);
+  if (containers.length > MAX_CONTAINERS)
+    throw faultOf(kind, 'data_source', 'too_many', `a source with at most ${MAX_CONTAINERS} containers`);
+  for (const id of containers) await getObject(scope, 'container', id);
   const file = fileId === null ? null : await fileAt(scope, place, fileId);
   const calls = uncounted(model === null ? graders : [model, ...graders]);
   const placed = model === null ? place : { ...place, model };

@@ -32,6 +32,10 @@ export interface SignInPlatform extends UserPlatform {
     readonly registrationRateLimiter: RateLimiter;
     /** Limits how often one network may ask for tokens. */
     readonly tokenRateLimiter: RateLimiter;
+    /** Limits how often one user may sign in with PKCE. */
+    readonly authorizationRateLimiter: RateLimiter;
+    /** Limits how often one session may be renewed. Each renewal stores a key. */
+    readonly renewalRateLimiter: RateLimiter;
     /** Authorization codes of logins with PKCE. */
     readonly grants: OneTimeCodes<LoginGrant>;
     /** Sign-ins of persons who have not selected a team yet. */

@@ -224,7 +224,9 @@ export async function storeState(scope: BackgroundScope, object: UpstreamObject,
       if (!isCommitted) return;
     }
   }
-  await stores.upstreamObjects.saveState(id, shown);
+  // Later requests about a run find its evaluation in the stored state.
+  const evalId = kind === 'eval_run' ? object.shown?.['eval_id'] : undefined;
+  await stores.upstreamObjects.saveState(id, evalId === undefined ? shown : { ...shown, eval_id: evalId });
 }
 
 /** Age of a batch, in ms, from which a reported sum replaces an output file that cannot be read. */

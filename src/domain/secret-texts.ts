@@ -4,7 +4,7 @@ export const REDACTED = '<secret>';
 /** Maximum number of backslashes before an escaped character: enough for JSON that is quoted twice inside of JSON. */
 const MAX_BACKSLASHES = 8;
 /** Maximum length of a secret of which every escaped form is found, in characters. Of longer ones, usual forms are. */
-const MAX_ESCAPED_LENGTH = 1_024;
+const MAX_ESCAPED_LENGTH = 256;
 /** Characters with a short escape in JSON, and its letter. A slash and a quote escape themselves. */
 const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\b': 'b',
@@ -28,7 +28,7 @@ type Part = readonly [source: string, maxLength: number];
 const literal = (text: string): string => text.replaceAll(/[^\w\s]/gu, String.raw`\$&`);
 
 /** Backslashes of an escape, at least `min`. */
-const backslashes = (min: number, max = MAX_BACKSLASHES): string => String.raw`\\{${min},${max}}`;
+const backslashes = (min: number): string => String.raw`\\{${min},${MAX_BACKSLASHES}}`;
 
 /** The escape `\uXXXX` of a code unit, with digits in either case. */
 function unicodeEscape(unit: string): string {
@@ -36,27 +36,43 @@ function unicodeEscape(unit: string): string {
   return `u${hex.replaceAll(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)}`;
 }
 
-/** Matches one character as it is, or escaped. `asBytes` adds the form as UTF-8 bytes, of which each is a character. */
+/** The escape of a character, one or two code units, without its first backslashes. */
+const escapeOf = (character: string): string =>
+  [...Array(character.length).keys()].map((index) => unicodeEscape(character.charAt(index))).join(backslashes(1));
+
+/** A character as it is, also as its UTF-8 bytes, of which each is a character. */
+const literalForms = (character: string, asBytes: boolean): readonly string[] => [
+  literal(character),
+  ...(asBytes && character > '\u007F' ? [literal(Buffer.from(character, 'utf8').toString('latin1'))] : []),
+];
+
+const maxLengthOf = (character: string): number => character.length * (MAX_BACKSLASHES + 5);
+
+/** Matches one character as it is, or escaped. `asBytes` adds the form as UTF-8 bytes. */
 function characterPart(character: string, asBytes: boolean): Part {
-  const escape = [...Array(character.length).keys()]
-    .map((index) => `${backslashes(1)}${unicodeEscape(character.charAt(index))}`)
-    .join('');
   const short = SHORT_ESCAPES[character];
   const isSelfEscaped = character === '"' || character === '/';
   const forms = [
-    `${isSelfEscaped ? backslashes(0) : ''}${literal(character)}`,
+    ...literalForms(character, asBytes).map((form) => `${isSelfEscaped ? backslashes(0) : ''}${form}`),
     ...(short === undefined ? [] : [`${backslashes(1)}${short}`]),
-    ...(asBytes && character > '\u007F' ? [literal(Buffer.from(character, 'utf8').toString('latin1'))] : []),
-    escape,
+    `${backslashes(1)}${escapeOf(character)}`,
   ];
-  return [`(?:${forms.join('|')})`, character.length * (MAX_BACKSLASHES + 5)];
+  return [`(?:${forms.join('|')})`, maxLengthOf(character)];
 }
 
-/** Matches a run of backslashes. Each may be escaped by others, or be `\u005c`. */
-const backslashesPart = (count: number): Part => {
-  const max = count * MAX_BACKSLASHES;
-  return [`(?:${backslashes(1)}u005[cC]|\\\\){${count},${max}}`, max * (MAX_BACKSLASHES + 5)];
-};
+/**
+ * Matches a run of backslashes, and the character behind it. Each backslash may be escaped by others, or be `\u005c`. A
+ * run in the text is matched as a whole: else a text could match in exponentially many ways, which blocks the process.
+ */
+function backslashesPart(count: number, next: string, asBytes: boolean): Part {
+  const max = (count + 1) * MAX_BACKSLASHES;
+  const runs = String.raw`(?:\\{1,${max}}(?!\\)(?:u005[cC])?){1,${count + 1}}`;
+  const runsLength = (count + 1) * (max + 5);
+  if (next === '') return [runs, runsLength];
+  const short = SHORT_ESCAPES[next];
+  const forms = [...literalForms(next, asBytes), ...(short === undefined ? [] : [short]), escapeOf(next)];
+  return [`${runs}(?:${forms.join('|')})`, runsLength + maxLengthOf(next)];
+}
 
 /** The pattern of one secret. */
 function secretPart(secret: string, asBytes: boolean): Part {
@@ -66,9 +82,10 @@ function secretPart(secret: string, asBytes: boolean): Part {
     const encoded = asBytes ? forms.map((form) => Buffer.from(form, 'utf8').toString('latin1')) : forms;
     return [encoded.map(literal).join('|'), Math.max(...encoded.map(({ length }) => length))];
   }
-  const parts = (secret.match(/\\+|[^\\]/gu) ?? []).map((part) =>
-    part.startsWith('\\') ? backslashesPart(part.length) : characterPart(part, asBytes),
-  );
+  const parts = (secret.match(/\\+[^\\]?|[^\\]/gu) ?? []).map((part) => {
+    const [run = ''] = /^\\*/.exec(part) ?? [];
+    return run === '' ? characterPart(part, asBytes) : backslashesPart(run.length, part.slice(run.length), asBytes);
+  });
   return [parts.map(([source]) => source).join(''), parts.reduce((sum, [, length]) => sum + length, 0)];
 }
 

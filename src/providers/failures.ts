@@ -32,6 +32,15 @@ const QUOTE_LIMIT = 300;
 /** Maximum bytes of a body that are searched for secrets before it is quoted. */
 const READ_LIMIT = 64 * 1024;
 
+/** Maximum characters of a message that are searched for secrets. The search takes time for each character. */
+const SEARCHED_CHARACTERS = 16 * 1024;
+/** Maximum characters of a message that callers get: fewer than are searched, because a secret may be cut there. */
+const MESSAGE_CHARACTERS = 8 * 1024;
+
+/** A text of an upstream without the credentials of the deployment, which some upstreams quote. */
+const shownText = (deployment: Deployment, text: string): string =>
+  withoutSecrets(deployment, text.slice(0, SEARCHED_CHARACTERS)).slice(0, MESSAGE_CHARACTERS);
+
 /** Upstream failure with a message in LiteLLM's form: error class, provider, message of the provider. */
 function upstreamFailure(
   deployment: Deployment,
@@ -47,9 +56,8 @@ function upstreamFailure(
   },
 ): UpstreamFailed {
   const errorClass = failure.errorClass ?? errorClassOf(failure.status);
-  // Some upstreams quote the rejected credential, which callers must not see.
-  const text = withoutSecrets(deployment, failure.message);
-  const redacted = (value: string | null = null): string | null => value && withoutSecrets(deployment, value);
+  const text = shownText(deployment, failure.message);
+  const redacted = (value: string | null = null): string | null => value && shownText(deployment, value);
   return new UpstreamFailed(
     `litellm.${errorClass}: ${errorClass}: ${displayName(deployment.provider)}Exception - ${text}`,
     {

@@ -184,7 +184,9 @@ function withoutCredentials(
   headers: UpstreamAnswer['headers'],
   secrets: readonly string[],
 ): Readonly<Record<string, string>> {
-  if (!Object.values(headers).some((value) => secrets.some((secret) => value.includes(secret)))) return headers;
+  // With a backslash, a value may have a secret in a form that JSON escapes.
+  const mayHaveSecret = (value: string): boolean => value.includes('\\') || secrets.some((one) => value.includes(one));
+  if (!Object.values(headers).some(mayHaveSecret)) return headers;
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, withoutSecretTexts(value, secrets)]));
 }
 

@@ -33,6 +33,10 @@ export const sessionOpeners = ({ masterKey, signIn: { username, password } }: Se
 const REGISTRATION_RATE_LIMIT = { most: 30, windowMs: 60_000, what: 'registrations' };
 /** Maximum number of token requests of one network in a minute. Each may create a key. */
 const TOKEN_RATE_LIMIT = { most: 300, windowMs: 60_000, what: 'token requests' };
+/** Maximum number of sign-ins with PKCE of one user in a minute. Each stores a code. */
+const AUTHORIZATION_RATE_LIMIT = { most: 100, windowMs: 60_000, what: 'sign-ins', from: 'this user' };
+/** Maximum number of renewals of one session in ten minutes. */
+const RENEWAL_RATE_LIMIT = { most: 20, windowMs: 600_000, what: 'renewals', from: 'this login' };
 /** Time in which a person with several teams selects one, in seconds. */
 const TEAM_CHOICE_SECONDS = 600;
 
@@ -81,6 +85,8 @@ const pkceLogins = ({ settings }: Pick<StartContext, 'settings'>, store: Pending
   clients: createSealedClients(settings.saltSecrets, systemClock),
   registrationRateLimiter: createRateLimiter({ ...REGISTRATION_RATE_LIMIT, clock: systemClock }),
   tokenRateLimiter: createRateLimiter({ ...TOKEN_RATE_LIMIT, clock: systemClock }),
+  authorizationRateLimiter: createRateLimiter({ ...AUTHORIZATION_RATE_LIMIT, clock: systemClock }),
+  renewalRateLimiter: createRateLimiter({ ...RENEWAL_RATE_LIMIT, clock: systemClock }),
   grants: createOneTimeCodes<LoginGrant>({ generator: keyGenerator, clock: systemClock, store, prefix: 'grant' }),
   teamChoices: createOneTimeCodes<PendingGrant>({
     generator: keyGenerator,

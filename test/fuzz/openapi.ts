@@ -129,7 +129,11 @@ writeFileSync(
 );
 writeFileSync(join(folder, 'schemathesis.toml'), SETTINGS);
 
-const server = await spawnServer(join(folder, 'data'), { args: ['--config', config] });
+// Generated models have no address of their own.
+const server = await spawnServer(join(folder, 'data'), {
+  args: ['--config', config],
+  env: { OPENAI_BASE_URL: base },
+});
 let code: number | null = null;
 try {
   const child = spawn(

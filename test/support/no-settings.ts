@@ -45,6 +45,8 @@ export const noSettings: Pick<SettingsPlatform, 'configuration' | 'allowedAddres
     clients: { issue: refuse, find: () => null },
     registrationRateLimiter: { count() {} },
     tokenRateLimiter: { count() {} },
+    authorizationRateLimiter: { count() {} },
+    renewalRateLimiter: { count() {} },
     grants: { issue: refuse, take: refuse },
     teamChoices: { issue: refuse, take: refuse },
     publicUrl: null,

@@ -63,7 +63,7 @@ export function assertRedirect(
 
 /** Whether a resource (RFC 8707) is the server itself. An absent one is. */
 export const isOwnResource = (resource: string | null, base: string): boolean =>
-  resource === null || resource.replace(/\/+$/, '') === base;
+  resource === null || (resource.startsWith(base) && /^\/*$/.test(resource.slice(base.length)));
 
 /** Why the client gets no code; null for a correct request. */
 export function authorizationFault(

@@ -16,7 +16,7 @@ export function storesInBody(body: JsonObject): readonly string[] {
     if (Array.isArray(value)) for (const item of value) unread.push(item);
     else if (isJsonObject(value))
       for (const [name, inner] of Object.entries(value)) {
-        if (STORE_MEMBERS.has(name)) found.push(...textsIn(inner));
+        if (STORE_MEMBERS.has(name)) for (const text of textsIn(inner)) found.push(text);
         if (typeof inner === 'object' && inner !== null) unread.push(inner);
       }
   }
@@ -26,8 +26,8 @@ export function storesInBody(body: JsonObject): readonly string[] {
 /** Number of times that a path is decoded. Forwarding refuses a path that is still encoded after that. */
 const MAX_DECODINGS = 4;
 
-/** A segment without parameters after a semicolon, which some servers remove. */
-const withoutParameters = (segment: string): string => segment.replace(/;.*$/, '');
+/** A segment without what some servers remove: parameters after a semicolon, a query and a fragment. */
+const withoutParameters = (segment: string): string => segment.replace(/[;?#].*$/s, '');
 
 const decoded = (text: string): string => {
   try {

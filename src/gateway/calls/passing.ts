@@ -84,7 +84,7 @@ export function createPassing(options: PassingTools): ObjectGateway {
       const customer = await objectRoutes.regionOf(key, requested.labels);
       if (model !== null) {
         assertMayCall(key, model);
-        const found = objectRoutes.routeOf(caller, model, customer);
+        const found = objectRoutes.routeOf(caller, model, customer, requested.labels);
         if (found.model !== model) assertMayCall(key, found.model);
         if (found.route === null) throw unknownModel(OBJECT_PATHS[kind], found.model);
         if (!storesObjects(found.route, kind)) throw noStorage({ ...requested, model: found.model });
@@ -105,7 +105,10 @@ export function createPassing(options: PassingTools): ObjectGateway {
       if (customer !== null && first === undefined)
         throw noDeploymentInRegion(any.deployment.modelGroup, customer.region);
       for (const name of models) {
-        const found = objectRoutes.select(caller, inRegion(permitted, customer?.region), name).all(name).find(isUsable);
+        const found = objectRoutes
+          .select(caller, inRegion(permitted, customer?.region), name, requested.labels)
+          .all(name)
+          .find(isUsable);
         if (found !== undefined) return { deployment: found.deployment, model: name };
       }
       objectRoutes.assertUnreserved(key, (first ?? any).deployment);

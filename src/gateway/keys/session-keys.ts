@@ -1,13 +1,15 @@
 import type { Clock } from '../../domain/clock.ts';
 import { type DomainError, Forbidden, Unauthenticated } from '../../domain/errors.ts';
 import { type KeyStore, acceptsSecret, keyStatusOf, type VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { weakerRole } from '../../domain/owners/key-owners.ts';
 import { openingKey, type SessionOpeners } from '../../domain/users/session.ts';
 
 type SessionStore = Pick<KeyStore, 'find' | 'findBySecrets'>;
 
 /**
  * A store of keys that also checks sessions. A session is refused when the password or key that opened it is no longer
- * valid. It is also refused when it needs a team membership that its user no longer has.
+ * valid. It is also refused when it needs a team membership that its user no longer has. A session has at most the
+ * current role of the key that opened it.
  */
 export function createSessionKeys(
   keys: SessionStore,
@@ -28,7 +30,9 @@ export function createSessionKeys(
     const result = new Map(found);
     for (const [secretHash, key] of sessions) {
       const refusal = refusalOf(key, byHash, { openers, now: clock.now() });
+      const opener = byHash.get(openerOf(key)?.hash ?? '');
       if (refusal !== null) result.set(secretHash, { ...key, refusal });
+      else if (opener !== undefined) result.set(secretHash, { ...key, role: weakerRole(key.role, opener.role) });
     }
     return result;
   }

@@ -33,9 +33,10 @@ export interface ObjectRoutes {
     caller: Caller,
     model: string,
     region: CustomerRegion | null,
+    labels: CallLabels | undefined,
   ): { readonly route: Route | null; readonly model: string };
   /** A router that selects for new objects of a model, by the strategy, the tags and the access windows. */
-  select(caller: Caller, router: Router, model: string): Router;
+  select(caller: Caller, router: Router, model: string, labels: CallLabels | undefined): Router;
   /** The region of the customer that labels name; null for no restriction. */
   regionOf(key: VirtualKey | null, labels: CallLabels | undefined): Promise<CustomerRegion | null>;
   /** Whether no access window reserves the deployment for other teams now. */
@@ -64,9 +65,9 @@ export function createObjectRoutes({ routeOf, selection, labelBudgets, clock }: 
 
   const isUnreserved = (key: VirtualKey | null, deployment: Deployment): boolean => windowOf(key, deployment) === null;
 
-  function select({ key, keyHash }: Caller, router: Router, model: string): Router {
-    const unlabelled: SelectedRequest = { ...NO_BODY, model, owner: keyHash };
-    return selection.of({ key, request: withKeyTags(key, unlabelled) }, router);
+  function select({ key, keyHash }: Caller, router: Router, model: string, labels: CallLabels | undefined): Router {
+    const request: SelectedRequest = { ...NO_BODY, model, owner: keyHash, ...(labels === undefined ? {} : { labels }) };
+    return selection.of({ key, request: withKeyTags(key, request) }, router);
   }
 
   return {
@@ -78,7 +79,7 @@ export function createObjectRoutes({ routeOf, selection, labelBudgets, clock }: 
       if (labelBudgets === undefined || labels === undefined) return null;
       return customerRegionOf(await labelBudgets.of(labels, key));
     },
-    routeOf(caller, requested, customer) {
+    routeOf(caller, requested, customer, labels) {
       const permitted = permittedFor(routeOf, caller.key);
       const within = inRegion(permitted, customer?.region);
       const isElsewhere = permitted.all(requested).length > 0 && within.all(requested).length === 0;
@@ -87,7 +88,7 @@ export function createObjectRoutes({ routeOf, selection, labelBudgets, clock }: 
         throw noDeploymentInRegion(requested, customer.region);
       const name = model ?? requested;
       // The default model is restricted only if it has a deployment in the region.
-      const route = select(caller, within.all(name).length > 0 ? within : permitted, name)(name);
+      const route = select(caller, within.all(name).length > 0 ? within : permitted, name, labels)(name);
       if (route?.refusal !== undefined) throw route.refusal;
       return { route, model: name };
     },

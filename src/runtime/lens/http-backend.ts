@@ -96,7 +96,7 @@ const isModelFailure = (body: unknown): boolean =>
 const delayOf = (retries: number, headers: Headers | null, maxMs: number): number => {
   const retryAfterMs = Number(headers?.get('retry-after') ?? Number.NaN) * 1_000;
   return Number.isFinite(retryAfterMs)
-    ? Math.min(MAX_DELAY_MS, retryAfterMs)
+    ? Math.min(MAX_DELAY_MS, Math.max(FIRST_DELAY_MS, retryAfterMs))
     : Math.min(maxMs, FIRST_DELAY_MS * 2 ** retries);
 };
 

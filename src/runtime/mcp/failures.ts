@@ -27,7 +27,7 @@ export function statusFailure(server: string, { status, headers, body, secrets =
     provider: PROVIDER,
     upstreamStatus: status,
     retryAfterSeconds: Number.isFinite(retryAfter) && retryAfter > 0 ? retryAfter : null,
-    upstreamHeaders: Object.fromEntries(shown),
+    upstreamHeaders: Object.fromEntries(shown.map(([name, value]) => [name, withoutSecretTexts(value, secrets)])),
   });
 }
 
@@ -42,7 +42,9 @@ function messageIn(body: Uint8Array, secrets: readonly string[]): string | null 
     const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
     const error = isJsonObject(value) ? value['error'] : null;
     const message = isJsonObject(error) ? error['message'] : null;
-    return typeof message === 'string' ? withoutSecretTexts(message, secrets).slice(0, MESSAGE_CHARACTERS) : null;
+    return typeof message === 'string'
+      ? withoutSecretTexts(message.slice(0, 2 * MESSAGE_CHARACTERS), secrets).slice(0, MESSAGE_CHARACTERS)
+      : null;
   } catch {
     return null;
   }
@@ -72,9 +74,9 @@ const CONNECTION_ENDS: ReadonlySet<unknown> = new Set(['CONNECTION_CLOSED', 'NOT
 
 /**
  * An error of a request to a server as a DomainError. An error without `upstreamStatus` and `upstreamCode` means that
- * the server did not answer.
+ * the server did not answer. `secrets` are texts of credentials, which are replaced in the server's own message.
  */
-export function upstreamFailure(server: string, error: unknown): DomainError {
+export function upstreamFailure(server: string, error: unknown, secrets: readonly string[] = []): DomainError {
   if (error instanceof DomainError) return error;
   if (error instanceof HttpFailure) {
     if (error.fault === 'timeout') return timeoutFailure(server, error);
@@ -83,7 +85,7 @@ export function upstreamFailure(server: string, error: unknown): DomainError {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : null;
   if (START_FAILURES.has(code) || CONNECTION_ENDS.has(code)) return unreachable(server, error);
   const cause = error instanceof Error ? error.cause : undefined;
-  if (cause instanceof HttpFailure || cause instanceof DomainError) return upstreamFailure(server, cause);
+  if (cause instanceof HttpFailure || cause instanceof DomainError) return upstreamFailure(server, cause, secrets);
   // The transport for HTTP with SSE reports the HTTP status as the code.
   if (typeof code === 'number' && code >= 400 && code <= 599)
     return statusFailure(server, { status: code, headers: {}, body: null });
@@ -94,7 +96,7 @@ export function upstreamFailure(server: string, error: unknown): DomainError {
   // An error in the format of JSON-RPC, with the server's own message.
   if (typeof code === 'number' && error instanceof Error)
     return new UpstreamFailed(
-      error.message.slice(0, MESSAGE_CHARACTERS),
+      withoutSecretTexts(error.message.slice(0, 2 * MESSAGE_CHARACTERS), secrets).slice(0, MESSAGE_CHARACTERS),
       { provider: PROVIDER, upstreamStatus: null, upstreamCode: String(code) },
       { cause: error },
     );

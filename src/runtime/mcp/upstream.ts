@@ -6,6 +6,7 @@ import type { McpServer } from '../../domain/mcp-servers/mcp-server.ts';
 import type { McpTool, McpToolResult, McpUpstream, McpUpstreamCall } from '../../domain/mcp/mcp-upstream.ts';
 import { labelOf } from '../../domain/mcp/tool-names.ts';
 import type { Scheduler } from '../../domain/scheduler.ts';
+import { headerSecrets } from '../../domain/secret-texts.ts';
 import { MAX_MESSAGE_BYTES } from './bounded-body.ts';
 import { createClientTokens } from './client-tokens.ts';
 import { connectTo } from './connect.ts';
@@ -20,6 +21,12 @@ const MAX_TOOLS = 5_000;
 const SWEEP_MS = 60_000;
 /** The library requires a deadline of each request. The signal of the call fires earlier. */
 const NO_DEADLINE_MS = 2 ** 31 - 1;
+
+/** Texts of the credentials that a request to a server has, without tokens that were requested for it. */
+function secretsOf({ auth, staticHeaders }: McpServer, { headers }: McpUpstreamCall): readonly string[] {
+  const fixed = [...staticHeaders.values()].map((value) => value.reveal());
+  return headerSecrets([...Object.values(headers), ...fixed, ...(auth.kind === 'header' ? [auth.value.reveal()] : [])]);
+}
 
 /**
  * Connections to MCP servers over HTTP and over the standard streams of child processes. A session that a server has
@@ -64,7 +71,7 @@ export function createMcpUpstream(options: {
     } catch (error) {
       // A stopped call fails with an error of the transport.
       call.signal.throwIfAborted();
-      throw upstreamFailure(labelOf(server), error);
+      throw upstreamFailure(labelOf(server), error, secretsOf(server, call));
     }
     return await request(server, call, run, true);
   }

@@ -248,9 +248,14 @@ describe('commandLineAuthorization.token, many requests', () => {
     const limited = authorizationClient(() => limitedServer.app().url);
     const form = { grant_type: 'refresh_token', client_id: 'c', refresh_token: 'rt-unknown' };
     for (let count = 0; count < 300; count += 1) expect(await limited.post('/token', form)).toEqual(UNKNOWN_TOKEN);
-    expect(await limited.post('/token', form)).toEqual(
-      failed(429, 'temporarily_unavailable', 'Too many token requests from your address. Try again later.'),
+    const refused = failed(
+      429,
+      'temporarily_unavailable',
+      'Too many token requests from your address. Try again later.',
     );
+    expect(await limited.post('/token', form)).toEqual(refused);
+    // commandLineAuthorization.revoke 429: revocations count as well.
+    expect(await limited.post('/revoke', { token: 'rt-unknown', client_id: 'c' })).toEqual(refused);
   });
 });
 

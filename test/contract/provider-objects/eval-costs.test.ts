@@ -12,6 +12,19 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('a run of an evaluation', () => {
+  it('is charged when it has ended and is deleted before anyone reads it', async () => {
+    const key = await server.newKey();
+    const config = { data_source_config: { type: 'custom' }, testing_criteria: [] };
+    const [, evaluation] = await ask('POST', '/v1/evals', { ...config, model: 'tiny' }, key);
+    const runs = `/v1/evals/${String(evaluation['id'])}/runs`;
+    const data = { type: 'completions', model: 'tiny', source: { type: 'file_content', content: [] } };
+    const [, run] = await ask('POST', runs, { name: 'ends', data_source: data }, key);
+    expect((await ask('DELETE', `${runs}/${String(run['id'])}`, undefined, key))[0]).toBe(200);
+    const spend = async () =>
+      ((await ask('GET', `/key/info?key=${key}`, undefined, server.app.adminKey))[1]['info'] as Json)['spend'];
+    await expect.poll(spend, POLLING).toBeGreaterThan(0);
+  });
+
   it('is charged once, for the usage of its models, when it has ended', async () => {
     const key = await server.newKey();
     const grader = { type: 'score_model', name: 'g', model: 'judge' };

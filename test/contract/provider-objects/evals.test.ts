@@ -246,6 +246,17 @@ describe('one run', () => {
     expect(await ask('GET', path)).toEqual(noRun(run));
   });
 
+  it('evalRuns.delete 400 and evals.delete 400: a run that has not ended', async () => {
+    const id = await newEval();
+    const run = await newRun(id);
+    const message = `The run ${run} has not ended, or its cost is not recorded yet. Cancel it first.`;
+    const open = [400, { error: { message, type: 'invalid_request_error', param: null, code: '400' } }];
+    expect(await ask('DELETE', `/v1/evals/${id}/runs/${run}`)).toEqual(open);
+    expect(await ask('DELETE', `/v1/evals/${id}`)).toEqual(open);
+    expect((await ask('POST', `/v1/evals/${id}/runs/${run}/cancel`))[0]).toBe(200);
+    expect((await ask('DELETE', `/v1/evals/${id}`))[0]).toBe(200);
+  });
+
   it('evalRunItems.list 200 and evalRunItems.get 200: results with the ids of the gateway', async () => {
     const id = await newEval();
     const run = await newRun(id);

@@ -85,6 +85,13 @@ describe('vector stores that requests for other APIs name', () => {
     expect((await upload(member))[0]).not.toBe(403);
   });
 
+  it('403 for a store behind which the path has an encoded query, and no long check of many semicolons', async () => {
+    expect(await isRefused('POST', `/openai/v1/vector_stores/${store}%3Fa/search`, () => ({}), stranger)).toBe(true);
+    const startedMs = performance.now();
+    await server.ask('GET', `/openai/v1/${';'.repeat(12_000)}%0Ax`, undefined, stranger);
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+  });
+
   it('400 and 404 for an id with a slash: the gateway serves no path in an id', async () => {
     const ask = (path: string, key: string) => server.ask('GET', `/v1/vector_stores${path}`, undefined, key);
     const sent = server.upstream.received.length;

@@ -25,6 +25,11 @@ it('accepts the verifier of RFC 7636, and no shorter or other one', () => {
 it('the resource is the server, with or without a slash at the end', () => {
   const base = 'http://127.0.0.1:4000';
   expect([null, base, `${base}/`].map((resource) => isOwnResource(resource, base))).toEqual([true, true, true]);
+  expect(isOwnResource(`${base}${'/'.repeat(16_000)}`, base)).toBe(true);
+  const startedMs = performance.now();
+  expect(isOwnResource(`${'/'.repeat(100_000)}x`, base)).toBe(false);
+  expect(isOwnResource(`${base}${'/'.repeat(100_000)}x`, base)).toBe(false);
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
   expect(['', `${base}/mcp`, 'http://127.0.0.1:40000'].map((resource) => isOwnResource(resource, base))).toEqual([
     false,
     false,
