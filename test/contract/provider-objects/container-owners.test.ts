@@ -34,6 +34,43 @@ describe('containers.list', () => {
   });
 });
 
+describe('a container in another request', () => {
+  const tools = (container: string) => [{ type: 'code_interpreter', container }];
+
+  it('evalRuns.create 404: of another key', async () => {
+    const config = { data_source_config: { type: 'custom' }, testing_criteria: [], model: 'tiny' };
+    const [, { id: evaluation }] = await ask('POST', '/v1/evals', config);
+    const container = await newContainer(server.stranger);
+    const source = { type: 'file_content', content: [] };
+    const data_source = { type: 'completions', model: 'tiny', source, sampling_params: { tools: tools(container) } };
+    const before = server.upstream.received.length;
+    expect(await ask('POST', `/v1/evals/${String(evaluation)}/runs`, { data_source })).toEqual(noContainer(container));
+    expect(server.upstream.received.length).toBe(before);
+  });
+
+  it('files.create 400: in a line of a batch', async () => {
+    const body = { model: 'tiny', input: 'x', tools: tools('cntr_any') };
+    const form = new FormData();
+    form.append('purpose', 'batch');
+    form.append('model', 'tiny');
+    const line = JSON.stringify({ custom_id: '1', method: 'POST', url: '/v1/responses', body });
+    form.append('file', new Blob([line]), 'lines.jsonl');
+    const headers = { authorization: `Bearer ${server.app.adminKey}` };
+    const refused = await fetch(`${server.app.url}/v1/files`, { method: 'POST', headers, body: form });
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      {
+        error: {
+          message: '/files: A line of a batch cannot name a container.',
+          type: 'invalid_request_error',
+          param: 'file',
+          code: '400',
+        },
+      },
+    ]);
+  });
+});
+
 describe('a container in a request for a response', () => {
   const respond = (container: string, key?: string, model = 'tiny') => {
     const tools = [{ type: 'code_interpreter', container }];

@@ -30,6 +30,8 @@ beforeAll(async () => {
         entry('reserved', 'r', {}, { access_windows }),
         entry('m', 'weighted', { weight: 1 }),
         entry('m', 'unweighted'),
+        entry('tagged', 'free', { tags: ['free'] }, { enable_tag_filtering: true }),
+        entry('tagged', 'paid', { tags: ['paid'] }, { enable_tag_filtering: true }),
         entry('claude', 'tagged', { ...claude, tags: ['free'] }, { enable_tag_filtering: true }),
         entry('claude', 'other', { ...claude, tags: ['paid'] }, { enable_tag_filtering: true }),
         entry('reserved-claude', 'rc', claude, { access_windows }),
@@ -71,6 +73,14 @@ describe('files', () => {
   it('are stored at the deployment that the strategy selects', async () => {
     for (let file = 0; file < 4; file += 1) expect((await upload({ model: 'm' })).status).toBe(200);
     expect(accounts(4)).toEqual(['weighted']);
+  });
+
+  it('are stored at the deployment that the tags of the request select', async () => {
+    const body = formOf({ purpose: 'user_data', model: 'tagged' });
+    const headers = { 'x-litellm-tags': 'paid' };
+    for (let file = 0; file < 4; file += 1)
+      expect((await send(app, 'POST', '/v1/files', { body, headers })).status).toBe(200);
+    expect(accounts(4)).toEqual(['paid']);
   });
 
   it('are not stored at a deployment that is reserved for another team', async () => {
