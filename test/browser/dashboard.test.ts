@@ -85,10 +85,8 @@ describe.skipIf(isMissing)('the dashboard in a browser without a network', () =>
     expect((await post('/v1/traces', otlpExport(...spans))).status).toBe(200);
     await page.getByRole('link', { name: 'plan the trip' }).click();
     await page.getByRole('heading', { name: 'plan the trip' }).waitFor();
-    expect(await page.getByRole('table', { name: 'Spans' }).locator('tbody button').allTextContents()).toEqual([
-      'plan the trip',
-      'look up trains',
-    ]);
+    const spanNames = () => page.getByRole('table', { name: 'Spans' }).locator('tbody button').allTextContents();
+    await expect.poll(spanNames).toEqual(['plan the trip', 'look up trains']);
     await page.getByRole('button', { name: 'look up trains' }).click();
     await page.getByRole('region', { name: 'Span' }).getByRole('heading', { name: 'look up trains' }).waitFor();
   });
