@@ -33,8 +33,10 @@ function assertSupported({ provider: { name, only }, subpath, sent }: ProviderCa
   const unsupported = ['stream', 'custom_body'].find(
     (field) => sent.fields[field] !== undefined && sent.fields[field] !== false,
   );
-  if (unsupported !== undefined)
-    throw new InvalidInput(`${unsupported} is not supported for ${name} requests`, [], { field: unsupported });
+  if (unsupported !== undefined) {
+    const message = `${unsupported} is not supported for ${name} requests`;
+    throw new InvalidInput(message, [{ path: [unsupported], rule: 'unsupported', message }]);
+  }
 }
 
 /** Whether Amazon bills an operation. Operations with other names only read results or manage objects. */

@@ -43,9 +43,9 @@ export const readIngestionCredentials = operation({
   name: 'readIngestionCredentials',
   access: anyone,
   async run({ platform }: Scope<LensPlatform>, token: string | null): Promise<IngestionCredentials> {
-    const { isLensService, stores, clock } = platform;
-    if (isLensService === null) throw new Unavailable('Configure the Lens service connection', null);
-    if (token === null || !isLensService(token)) throw new UnknownWorker('Invalid Lens service credential');
+    const { lensService, stores, clock } = platform;
+    if (lensService === null) throw new Unavailable('Configure the Lens service connection', null);
+    if (token === null || !lensService.isToken(token)) throw new UnknownWorker('Invalid Lens service credential');
     const issuedAt = clock.now();
     const keys = await stores.tracingKeys.all({ tokenHash: null });
     return { issuedAt, keys: keys.filter((key) => !isExpired(key, issuedAt)) };

@@ -1,4 +1,4 @@
-import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { Conflict, InvalidInput, NotFound, Unavailable } from '../src/domain/errors.ts';
 import { assertUsable, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { assertTextLengths, MAX_WORKER_NAME } from '../src/domain/lens/text-limits.ts';
 import { newStamps } from '../src/domain/row-store.ts';
@@ -19,11 +19,14 @@ const NEVER = new Date(0);
 /** Maximum number of running jobs that are searched for those of a worker. */
 const MAX_RUNNING_JOBS = 1_000;
 
-/** The key that will pay for analysis. Throws InvalidInput for an unknown, deleted, blocked or expired key. */
+/**
+ * The key that will pay for analysis. Throws InvalidInput for an unknown, deleted, blocked or expired key, and for the
+ * key of a session, which expires soon.
+ */
 async function payingKey({ platform }: Scope<LensPlatform>, id: string): Promise<VirtualKey> {
   const refusal = 'Choose an active virtual key for Lens analysis';
   const [key] = await platform.stores.keys.findMany([id]);
-  if (key === undefined || key.deletedAt !== null) throw new InvalidInput(refusal);
+  if (key === undefined || key.deletedAt !== null || key.metadata['session'] === true) throw new InvalidInput(refusal);
   try {
     assertUsable(key, platform.clock.now());
   } catch (cause) {
@@ -35,23 +38,55 @@ async function payingKey({ platform }: Scope<LensPlatform>, id: string): Promise
 /** A worker with its token, which cannot be read again. */
 export interface RegisteredWorker {
   readonly worker: LensWorker;
+  /** Empty for a managed worker. */
   readonly token: string;
+}
+
+export interface NewWorker {
+  readonly name: string;
+  readonly analysisKeyId: string;
+  /** Whether the worker is part of the operator's trace service, and sends the token of the service. */
+  readonly managed: boolean;
+}
+
+/**
+ * Registers the worker of the operator's trace service, or changes its name and key when it is registered. Throws
+ * Unavailable when no service is configured.
+ */
+async function registerManaged(scope: Scope<LensPlatform>, name: string, key: VirtualKey): Promise<RegisteredWorker> {
+  const { stores, ids, lensService } = scope.platform;
+  if (lensService === null) throw new Unavailable('Configure the Lens service connection', null);
+  const { tokenHash } = lensService;
+  const { now, by } = authored(scope);
+  const settings = { name, analysisKeyId: key.hash, revoked: false };
+  const [known] = await stores.lensWorkers.all({ tokenHash });
+  const changed =
+    known === undefined
+      ? null
+      : await stores.lensWorkers.change(known.id, (worker) => ({
+          ...worker,
+          ...settings,
+          updatedAt: now,
+          updatedBy: by,
+        }));
+  if (changed !== null) return { worker: changed.after, token: '' };
+  const worker = { ...newStamps(authored(scope)), ...settings, id: ids.uuid(), tokenHash, lastSeen: NEVER };
+  await stores.lensWorkers.add(worker);
+  return { worker, token: '' };
 }
 
 /**
  * Registers a worker on another machine. Throws InvalidInput for an unknown, deleted, blocked or expired key, and for
- * an empty or too long name.
+ * an empty or too long name. Throws Unavailable for a managed worker without a trace service.
  */
 export const registerLensWorker = operation({
   name: 'registerLensWorker',
   access: lensAdmin,
-  async run(
-    scope: Scope<LensPlatform>,
-    { name, analysisKeyId }: { readonly name: string; readonly analysisKeyId: string },
-  ): Promise<RegisteredWorker> {
+  async run(scope: Scope<LensPlatform>, { name, analysisKeyId, managed }: NewWorker): Promise<RegisteredWorker> {
     const { stores, ids, keyGenerator } = scope.platform;
     assertTextLengths([{ name: 'name', text: name, min: 1, max: MAX_WORKER_NAME }]);
     const key = await payingKey(scope, analysisKeyId);
+    if (managed) return registerManaged(scope, name, key);
     const token = `lens-${keyGenerator.token()}${keyGenerator.token()}`;
     const worker: LensWorker = {
       ...newStamps(authored(scope)),

@@ -1,5 +1,6 @@
 import type { Caller } from '../src/domain/caller.ts';
 import { Unauthenticated } from '../src/domain/errors.ts';
+import { assertMayCall } from '../src/domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../src/domain/money.ts';
 import { addressBelow, forwardedQueryOf } from '../src/domain/pass-through/address.ts';
 import { endpointCostOf, type PassThroughEndpoint } from '../src/domain/pass-through/endpoint.ts';
@@ -57,8 +58,8 @@ function forward({ platform, signal }: Scope<PassThroughPlatform>, caller: Calle
 }
 
 /**
- * Forwards a request to the target of an endpoint. Throws Forbidden, InvalidInput, and what the gateway's `forward`
- * throws.
+ * Forwards a request to the target of an endpoint. Throws Forbidden, also for a model in the body that the key may not
+ * call, InvalidInput, and what the gateway's `forward` throws.
  */
 export const callEndpoint = operation({
   name: 'callEndpoint',
@@ -67,6 +68,8 @@ export const callEndpoint = operation({
     const { endpoint, subpath, sent } = call;
     const caller = callerOf(scope);
     assertMayPass(caller, { path: sent.path, isFromConfig: endpoint.isFromConfig, isBelow: subpath !== null });
+    const model = modelOf(sent);
+    if (model !== null) assertMayCall(caller.key, model);
     await assertMayNameStores(scope, { path: subpath ?? '', body: sent.fields, labels: sent.labels });
     return await forward(scope, caller, call);
   },

@@ -1,5 +1,5 @@
 import { visibilityOf } from '../src/domain/caller.ts';
-import { InvalidInput } from '../src/domain/errors.ts';
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { isAfterPosition, readSpanCursor } from '../src/domain/traces/span-cursor.ts';
 import { type SpanHead, MAX_PAGE_SPANS } from '../src/domain/traces/span.ts';
 import { type SpanErrorPage, spanErrorPage } from '../src/domain/traces/span-error.ts';
@@ -130,7 +130,11 @@ export const getSpanError = operation({
     scope: Scope<TracePlatform>,
     { cursor, ...address }: TraceAddress & { readonly spanId: string; readonly cursor: string | null },
   ): Promise<SpanErrorPage & { readonly spanId: string }> {
-    const { spanId, error } = await getSpan(scope, address);
+    const { spanId, error } = await getSpan(scope, address).catch((cause: unknown) => {
+      if (!(cause instanceof NotFound)) throw cause;
+      const message = 'Span diagnostic not found or no longer available';
+      throw new NotFound('Span', address.spanId, message, { cause });
+    });
     return { spanId, ...spanErrorPage(error ?? '', cursor) };
   },
 });

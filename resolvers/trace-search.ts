@@ -94,6 +94,8 @@ export interface AgentQuery extends Pick<TraceSearchQuery, 'startMs' | 'endMs'> 
   readonly filters: TraceFilters;
   /** 1 to 500. */
   readonly limit: number;
+  /** Length of the window of a query without a start, in days; 1 when absent. */
+  readonly days?: number;
 }
 
 /** Agents of the traces of a window, the most recently active first. Throws InvalidInput. */
@@ -102,7 +104,7 @@ export const listTraceAgents = operation({
   access: traceReader,
   async run(scope: Scope<TracePlatform>, query: AgentQuery): Promise<readonly AgentActivity[]> {
     checkedPageSize(query.limit, { max: MAX_AGENTS });
-    const search = { ...windowOf(query, scope.platform.clock.now().getTime()), filters: query.filters };
+    const search = { ...windowOf(query, scope.platform.clock.now().getTime(), query.days), filters: query.filters };
     await scope.platform.records.readable();
     return scope.platform.stores.traces.agents(visibilityOf(callerOf(scope)), search, query.limit);
   },

@@ -5,7 +5,7 @@ import { DECISIONS, type Endpoint, SYSTEM_ONE } from '../src/domain/inference/en
 import { assertValidRequest, type RequestBody } from '../src/domain/inference/request-validation.ts';
 import { readNamedMap } from '../src/wire/decisions/named-map-request.ts';
 import { readStandard } from '../src/wire/decisions/standard-request.ts';
-import { parseBody } from './helpers/http/json-body.ts';
+import { assertNesting, parseBody } from './helpers/http/json-body.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './helpers/http/route.ts';
 import { callContext, type CallFormat, callThrough } from './helpers/model-call/model-call.ts';
 import { callSettings } from './helpers/model-call/call-settings.ts';
@@ -21,6 +21,7 @@ const decisionFormat = (
 ): CallFormat => ({
   read(request): ModelRequest {
     const bytes = request.body;
+    assertNesting(bytes);
     const body = parseBody(bytes);
     assertQuestions(body, bytes);
     assertValidRequest(body, endpoint);

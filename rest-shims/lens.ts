@@ -154,7 +154,8 @@ const runRows: readonly RouteRow[] = [
     statuses: [200, 401, 403, 404, 422],
     parse: (request) => ({
       ...lensInput(request),
-      from: Number(readOffset(request.search).offset),
+      // A larger offset exceeds the integers of the store.
+      from: Math.min(Number(readOffset(request.search).offset), Number.MAX_SAFE_INTEGER),
       limit: RUN_PAGE_SIZE,
     }),
     run: listLensRuns,
@@ -242,13 +243,14 @@ const workerRows: readonly RouteRow[] = [
     name: 'lens.registerWorker',
     bodySchema: workerFrom.schema,
     paths: ['/lens/workers/register'],
-    statuses: [200, 400, 401, 403, 422],
+    statuses: [200, 400, 401, 403, 422, 503],
     parse({ body }) {
-      const { name, analysis_key_id: analysisKeyId } = workerFrom(body);
-      return { name, analysisKeyId };
+      const { name, analysis_key_id: analysisKeyId, managed } = workerFrom(body);
+      return { name, analysisKeyId, managed };
     },
     run: registerLensWorker,
-    render: ({ worker, token }) => json({ worker: renderWorker(worker), token, image: WORKER_IMAGE, managed: false }),
+    render: ({ worker, token }) =>
+      json({ worker: renderWorker(worker), token, image: WORKER_IMAGE, managed: token === '' }),
   }),
   route({
     ...LENS_CHANGE,

@@ -1,5 +1,6 @@
 import type { Scope } from '../resolvers/operation/scope.ts';
 import { getSpanError } from '../resolvers/spans.ts';
+import { listTraceAgents } from '../resolvers/trace-search.ts';
 import { getSpan, getTrace, ingestTraces, listTraces, type ReadTrace, type TracePage } from '../resolvers/traces.ts';
 import { integerFrom } from '../src/domain/catalog/numbers.ts';
 import { InvalidInput, type Issue } from '../src/domain/errors.ts';
@@ -9,6 +10,7 @@ import type { CallSpend } from '../src/domain/traces/call-spend.ts';
 import { type ContentView, contentViewOf } from '../src/domain/traces/content-view.ts';
 import type { Span, SpanHead } from '../src/domain/traces/span.ts';
 import type { TraceAgent, TraceIdentity, TraceSummary } from '../src/domain/traces/trace.ts';
+import { type AgentActivity, MAX_AGENTS, NO_TRACE_FILTERS } from '../src/domain/traces/trace-search.ts';
 import { isTruncated } from '../src/domain/traces/truncate.ts';
 import { encodeOtlpSuccess } from '../src/wire/otlp/answer.ts';
 import { integer, query, text, textUpTo, INTEGER_FAULTS } from './helpers/http/query.ts';
@@ -33,6 +35,9 @@ async function ingest(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
 }
 
 const readListQuery = query({ start_ms: text, end_ms: text, cursor: text });
+const readWindow = query({ start_ms: text, end_ms: text });
+/** Length of the window of agents without a start, in days. */
+const AGENT_DAYS = 14;
 const readTraceQuery = query({ trace_ref: text });
 const readErrorPage = query({ cursor: textUpTo(MAX_CURSOR_LENGTH) });
 /**
@@ -59,6 +64,15 @@ function parseList({ search }: HttpRequest): Parameters<typeof listTraces>[1] {
     });
   if (issues.length > 0) throw new InvalidInput('The query is not valid.', issues);
   return { startMs, endMs, cursor: nullIfEmpty(parameters.cursor) };
+}
+
+function parseAgents({ search }: HttpRequest): Parameters<typeof listTraceAgents>[1] {
+  const parameters = readWindow(search);
+  const issues: Issue[] = [];
+  const startMs = parseInstant('start_ms', parameters.start_ms, issues);
+  const endMs = parseInstant('end_ms', parameters.end_ms, issues);
+  if (issues.length > 0) throw new InvalidInput('The query is not valid.', issues);
+  return { startMs, endMs, filters: NO_TRACE_FILTERS, limit: MAX_AGENTS, days: AGENT_DAYS };
 }
 
 /** Unix milliseconds, clamped to the range of Date. */
@@ -131,6 +145,14 @@ function sourceJson(source: TraceSummary['source']) {
   const { user, ...rest } = source;
   return user === null ? rest : { ...rest, user };
 }
+
+const activityJson = ({ name, traces, failed, lastStartMs, frameworks }: AgentActivity) => ({
+  name,
+  runs: traces,
+  failed_runs: failed,
+  last_seen: isoTime(BigInt(lastStartMs) * 1_000_000n),
+  frameworks,
+});
 
 const NO_SPEND: AgentSpend = { spend: null, pricedCalls: 0, estimatedCalls: 0 };
 
@@ -233,6 +255,7 @@ const traceJson = (
   gateway_spend_pending: spendPending,
 });
 
+const WINDOW_SCHEMA = objectSchema({ start_ms: { type: 'integer' }, end_ms: { type: 'integer' } });
 const READING = { method: 'GET', surface: 'traces', credential: 'required', bodyLimit: 0 } as const;
 
 /** Ingestion of OTLP exports, and reads of traces and spans. */
@@ -253,12 +276,23 @@ export const traceRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'traces.list',
-    querySchema: merged(readListQuery, objectSchema({ start_ms: { type: 'integer' }, end_ms: { type: 'integer' } })),
+    querySchema: merged(readListQuery, WINDOW_SCHEMA),
     paths: ['/v1/traces'],
     statuses: [200, 400, 401, 422, 503],
     parse: parseList,
     run: listTraces,
     render: (page) => json(listJson(page)),
+  }),
+  // Before `traces.get`, whose path would match.
+  route({
+    ...READING,
+    name: 'traces.agents',
+    querySchema: WINDOW_SCHEMA,
+    paths: ['/v1/traces/agents'],
+    statuses: [200, 400, 401, 422, 503],
+    parse: parseAgents,
+    run: listTraceAgents,
+    render: (agents) => json({ agents: agents.map(activityJson) }),
   }),
   route({
     ...READING,

@@ -109,7 +109,7 @@ builder.mutationFields((t) => ({
       union: { name: 'RegisterLensWorkerResult', description: 'The worker, or why it was not registered.' },
     },
     resolve: (_root, { input: { name, analysisKeyId } }, { scope }) =>
-      registerLensWorker(scope, { name, analysisKeyId: keyHashOf(analysisKeyId) }),
+      registerLensWorker(scope, { name, analysisKeyId: keyHashOf(analysisKeyId), managed: false }),
   }),
   assignLensWorkerKey: t.field({
     type: WorkerType,

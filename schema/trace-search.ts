@@ -208,6 +208,7 @@ const AgentActivityType = builder.objectRef<AgentActivity>('AgentActivity').impl
       description: 'Start of the latest of these traces.',
       resolve: ({ lastStartMs }) => new Date(lastStartMs),
     }),
+    frameworks: t.exposeStringList('frameworks', { description: 'Distinct frameworks of these traces, sorted.' }),
   }),
 });
 

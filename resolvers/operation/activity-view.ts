@@ -1,5 +1,4 @@
 import { Forbidden, NotFound } from '../../src/domain/errors.ts';
-import { keyOwnerRefusal } from '../../src/domain/keys/key-owner-refusal.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import type { ActivityEntity } from '../../src/domain/spend/daily-activity.ts';
@@ -41,7 +40,8 @@ export async function activityFilter(scope: Scope<ActivityPlatform>, query: Enti
     );
   if (entity === 'organization') return filterOfOrganizations(scope, ofEntity, userId);
   const asksForOthers = ofEntity.any.user?.some((user) => user !== userId) ?? false;
-  if (entity === 'user' && asksForOthers) throw keyOwnerRefusal('You can only view your own spend data.');
+  if (entity === 'user' && asksForOthers)
+    throw new Forbidden('You can only view your own spend data.', 'service_account');
   return ofEntity;
 }
 

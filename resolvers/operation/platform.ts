@@ -331,8 +331,8 @@ export interface LensPlatform {
   >;
   /** Evicts tracing keys from memory. */
   readonly tracingKeyRing: Pick<CredentialRing, 'evictTracingKey'>;
-  /** Whether a token is that of the operator's trace service; null when no service is configured. */
-  readonly isLensService: ((token: string) => boolean) | null;
+  /** The token of the operator's trace service: a check, and its hash as of workers' tokens. Null without a service. */
+  readonly lensService: { readonly isToken: (token: string) => boolean; readonly tokenHash: string } | null;
   /** Base address of this process, without a trailing slash. */
   publicUrl(): string;
   readonly gateway: Pick<Gateway, 'deployments'> & ReservedCalls;

@@ -51,7 +51,10 @@ export const SettingsInput = builder.inputType('LensSettingsInput', {
     checks: t.field({ type: [CheckInput], description: 'Rules that executions are judged by; none when absent.' }),
     ...selectionFields(t),
     lookbackHours: t.int({ description: 'Length of the window in hours, 1 to 1,000,000; 24 when absent.' }),
-    concurrency: t.int({ description: 'Maximum number of concurrent model calls of a run, 1 to 256; 8 when absent.' }),
+    concurrency: t.int({
+      description:
+        'Maximum number of concurrent model calls of a run, at least 1; 8 when absent. A run makes at most 256 at a time.',
+    }),
     enabled: t.boolean({ description: 'Whether runs repeat; true when absent.' }),
     intervalMinutes: t.int({ description: 'Minutes between runs, at least 1; 15 when absent.' }),
     monthlyBudgetUsd: t.float({ description: 'Budget of a calendar month, UTC, in USD, above 0; 100 when absent.' }),

@@ -48,12 +48,27 @@ function useAddress(): readonly string[] {
   return segments;
 }
 
-function Page({ segments: [name = '', first, second] }: { readonly segments: readonly string[] }) {
+/** A segment of the address; null when it is absent or empty. */
+const segmentOrNull = (segment: string | undefined): string | null =>
+  segment === undefined || segment === '' ? null : segment;
+
+function Page({ segments }: { readonly segments: readonly string[] }) {
+  const [name = '', first, second, third] = segments;
   switch (name) {
     case '':
       return <OverviewPage />;
     case 'traces':
-      return first === undefined ? <TracesPage /> : <TracePage key={first} traceId={first} traceRef={second ?? null} />;
+      // The key has all segments, because spans of another owner's trace with the same id are other spans.
+      return first === undefined ? (
+        <TracesPage />
+      ) : (
+        <TracePage
+          key={segments.join('/')}
+          traceId={first}
+          traceRef={segmentOrNull(second)}
+          firstSpanId={segmentOrNull(third)}
+        />
+      );
     case 'models':
       return <ModelsPage />;
     case 'keys':

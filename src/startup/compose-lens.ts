@@ -10,6 +10,7 @@ import type { LensWorkerCaller } from '../domain/lens/worker-caller.ts';
 import type { LensBackend } from '../domain/lens/worker.ts';
 import { SystemCaller } from '../domain/system-caller.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { keyGenerator } from '../runtime/identifiers.ts';
 import { createWorkerLoop, type WorkerLoop } from '../runtime/lens/worker-loop.ts';
 import { secretCheck } from '../runtime/same-secret.ts';
 import type { StartContext } from './context.ts';
@@ -19,10 +20,11 @@ const MS_PER_SECOND = 1_000;
 /** Name of the worker as the author of rows. */
 const TASK = 'lens-worker';
 
-/** Returns a check whether a text is the token of the operator's trace service; null when no token is configured. */
-export function lensServiceCheck({ settings }: Pick<StartContext, 'settings'>): LensPlatform['isLensService'] {
+/** Check and hash of the token of the operator's trace service; null when no token is configured. */
+export function composeLensService({ settings }: Pick<StartContext, 'settings'>): LensPlatform['lensService'] {
   const { serviceToken } = settings.lens;
-  return serviceToken === null ? null : secretCheck(serviceToken);
+  if (serviceToken === null) return null;
+  return { isToken: secretCheck(serviceToken), tokenHash: keyGenerator.hash(serviceToken.reveal()) };
 }
 
 /**

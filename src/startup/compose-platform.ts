@@ -46,7 +46,7 @@ import type { composeGateway } from './compose-gateway.ts';
 import type { Keys, Sales } from './compose-keys.ts';
 import type { composeRecords } from './compose-records.ts';
 import type { ComposedSettings } from './compose-settings.ts';
-import { lensServiceCheck } from './compose-lens.ts';
+import { composeLensService } from './compose-lens.ts';
 import { composeMcpEndpoints } from './compose-mcp-endpoints.ts';
 import { composeServiceTests } from './compose-service-tests.ts';
 import { composeSignIns } from './compose-sign-in.ts';
@@ -119,7 +119,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     ids: randomIds,
     pause,
     claimedRuns: createClaimedRuns(),
-    isLensService: lensServiceCheck(context),
+    lensService: composeLensService(context),
     publicUrl: () => settings.billing.publicUrl ?? state.url,
     draining: () => state.draining,
     load: () => loadOf(context, parts),

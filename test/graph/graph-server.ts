@@ -252,7 +252,7 @@ export async function openGraph(
     bus,
     clock: { now: () => NOW, monotonicMs: () => performance.now() },
     ids: randomIds,
-    isLensService: null,
+    lensService: null,
     publicUrl: () => 'http://127.0.0.1',
     draining: () => false,
     claimedRuns: { find: () => null, put() {}, drop() {} },

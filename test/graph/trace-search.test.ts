@@ -243,12 +243,14 @@ describe('the agents of a window', () => {
       traceCount: 1,
       failedTraceCount: 1,
       lastTraceAt: new Date(START_MS + 4_000).toISOString(),
+      frameworks: [],
     };
     const scout = {
       name: 'scout',
       traceCount: 1,
       failedTraceCount: 0,
       lastTraceAt: new Date(START_MS + 5_000).toISOString(),
+      frameworks: [],
     };
     const search = { from, filter: { text: 's' } };
     expect((await graph.call(TraceAgentsDocument, search)).data.agents.slice(0, 2)).toEqual([scout, planner]);

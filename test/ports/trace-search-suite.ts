@@ -238,6 +238,7 @@ export function traceSearchSuite(engine: Engine): void {
             traces: agentTraces.length,
             failed: agentTraces.filter(({ errorCount }) => errorCount > 0).length,
             lastStartMs: Math.max(...agentTraces.map(startMsOf)),
+            frameworks: [...new Set(agentTraces.flatMap(({ frameworks }) => frameworks))].toSorted(),
           }))
           .toSorted((left, right) => right.lastStartMs - left.lastStartMs || (left.name < right.name ? -1 : 1));
         expect(expected.length).toBeGreaterThan(0);

@@ -167,6 +167,7 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
           traces: some.length,
           failed: some.filter(({ summary }) => summary.errorCount > 0).length,
           lastStartMs: Math.max(...some.map(({ summary }) => startMsOf(summary))),
+          frameworks: [...new Set(some.flatMap(({ summary }) => summary.frameworks))].toSorted(),
         }))
         .toSorted((left, right) => right.lastStartMs - left.lastStartMs || (left.name < right.name ? -1 : 1))
         .slice(0, limit);

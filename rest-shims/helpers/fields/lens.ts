@@ -4,12 +4,7 @@ import { PHASES, PURPOSES } from '../../../src/domain/lens/lens.ts';
 import { MAX_WORKER_NAME } from '../../../src/domain/lens/text-limits.ts';
 import { camelCased } from '../../../src/domain/key-case.ts';
 import { type RunRequest, assertRunRequest } from '../../../src/domain/lens/schedule.ts';
-import {
-  type LensSettings,
-  MAX_CONCURRENCY,
-  type Selection,
-  assertLensInput,
-} from '../../../src/domain/lens/settings.ts';
+import { type LensSettings, type Selection, assertLensInput } from '../../../src/domain/lens/settings.ts';
 import type { AnalysisCall, RunProgress, RunResult } from '../../../src/domain/lens/worker.ts';
 import {
   bodyOf,
@@ -60,7 +55,7 @@ const settings = modelOf({
   model: required(nonEmptyText),
   enabled: optional(flag, true),
   interval_minutes: optional(wholeOf({ min: 1 }), 15),
-  concurrency: optional(wholeOf({ min: 1, max: MAX_CONCURRENCY }), 8),
+  concurrency: optional(wholeOf({ min: 1 }), 8),
   monthly_budget: optional(numberOf({ above: 0 }), 100),
 });
 

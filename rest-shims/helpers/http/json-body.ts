@@ -12,11 +12,17 @@ const NESTING_CHECK_BYTES = 128 * 1024;
 /** From this size on, in bytes, large members of a body are parsed on first use. */
 const LAZY_PARSE_BYTES = 8 * 1024;
 
+/** Throws InvalidInput for a body that nests too deep. Needed where a recursion reads the body. */
+export function assertNesting(bytes: Uint8Array): void {
+  // A shorter body cannot open and close that many levels.
+  if (bytes.length > 2 * MAX_NESTING && nestsTooDeep(bytes))
+    throw invalidBody(`The request body nests more than ${MAX_NESTING} levels deep.`);
+}
+
 /** The JSON value of a body. Throws InvalidInput. */
 export function parseValue(bytes: Uint8Array): unknown {
   assertUtf8(bytes);
-  if (bytes.length > NESTING_CHECK_BYTES && nestsTooDeep(bytes))
-    throw invalidBody(`The request body nests more than ${MAX_NESTING} levels deep.`);
+  if (bytes.length > NESTING_CHECK_BYTES) assertNesting(bytes);
   try {
     return JSON.parse(asBuffer(bytes).toString('utf8'));
   } catch {

@@ -196,6 +196,7 @@ const MODEL_GROUP = new HeaderName('x-litellm-model-group');
 export const GATEWAY_VERSION = new HeaderName('x-litellm-version');
 export const DURATION = new HeaderName('x-litellm-response-duration-ms');
 const MODEL_ID = new HeaderName('x-litellm-model-id');
+const MODEL_NAME = new HeaderName('x-litellm-model-name');
 export const API_BASE = new HeaderName('x-litellm-model-api-base');
 const REGION = new HeaderName('x-litellm-model-region');
 const TIMEOUT = new HeaderName('x-litellm-timeout');
@@ -222,6 +223,7 @@ export function callHeaders(call: GatewayCall, scope: Scope): HeaderLines {
     .add(GATEWAY_VERSION, VERSION)
     .add(DURATION, call.elapsedMs().toFixed(3));
   addDeployment(head, deployment, seesApiBase(scope));
+  if (exchange.decision !== undefined) head.addText(MODEL_NAME, exchange.decision.qualifiedModel);
   head.add(RETRIES, String(tries.retries)).add(FALLBACKS, String(tries.fallbacks));
   if (guardrails.length > 0) head.addText(GUARDRAILS, guardrails.join(','));
   if (policies !== undefined && policies.length > 0)

@@ -326,6 +326,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'tagUse.summary': 'Read users, calls and spend of tags.',
   'tagUse.users': 'Read calls and spend of users by user agent.',
   'tagUse.weekly': 'Count active users by week and tag. Without a filter: by user agent.',
+  'traces.agents': 'List at most 500 agents of a window with their runs.',
   'traces.error': 'Read the error of a span.',
   'traces.get': 'Read one trace with its spans.',
   'traces.ingest': 'Export spans in OTLP format.',

@@ -173,6 +173,13 @@ export type CatalogEntryFilter = {
   supportsVision?: boolean | null | undefined;
 };
 
+/** Whether a quote supports a finding or limits it. */
+export type EvidenceRole =
+  /** Limits the finding. */
+  | 'COUNTEREXAMPLE'
+  /** Supports the finding. */
+  | 'SUPPORT';
+
 /** Filter of findings. All conditions must match. */
 export type FindingFilter = {
   /** Kind. */
@@ -491,6 +498,16 @@ export type FindingsQueryVariables = Exact<{
 
 export type FindingsQuery = { findings: { nodes: Array<{ id: string, findingId: string, title: string, description: string, priority: FindingPriority, status: FindingStatus, occurrenceCount: number, lastSeen: string, suggestion: string | null, lens: { lensId: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
+export type FindingEvidenceQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type FindingEvidenceQuery = { node:
+    | { evidence: Array<{ quote: string, role: EvidenceRole, spanId: string, traceId: string | null, trace: { name: string | null, traceRef: string | null } | null }> }
+    | Record<PropertyKey, never>
+   | null };
+
 export type CallableModelsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -541,6 +558,7 @@ export type TraceLineFragment = { id: string, traceId: string, traceRef: string 
 
 export type TracesQueryVariables = Exact<{
   filter?: TraceFilter | null | undefined;
+  from?: string | null | undefined;
   after?: string | null | undefined;
 }>;
 
@@ -802,6 +820,24 @@ export const FindingsDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<FindingsQuery, FindingsQueryVariables>;
+export const FindingEvidenceDocument = new TypedDocumentString(`
+    query FindingEvidence($id: ID!) {
+  node(id: $id) {
+    ... on Finding {
+      evidence {
+        quote
+        role
+        spanId
+        traceId
+        trace {
+          name
+          traceRef
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<FindingEvidenceQuery, FindingEvidenceQueryVariables>;
 export const CallableModelsDocument = new TypedDocumentString(`
     query CallableModels {
   callableModels {
@@ -959,8 +995,8 @@ export const TeamsDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<TeamsQuery, TeamsQueryVariables>;
 export const TracesDocument = new TypedDocumentString(`
-    query Traces($filter: TraceFilter, $after: String) {
-  traces(first: 50, filter: $filter, after: $after) {
+    query Traces($filter: TraceFilter, $from: DateTime, $after: String) {
+  traces(first: 50, filter: $filter, from: $from, after: $after) {
     nodes {
       ...TraceLine
     }

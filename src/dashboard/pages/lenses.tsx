@@ -1,6 +1,13 @@
 import { useState } from 'preact/hooks';
 import { countText, dollars, localTime } from '../format.ts';
-import { FindingsDocument, type FindingStatus, LensesDocument } from '../generated/graphql.ts';
+import {
+  FindingEvidenceDocument,
+  type FindingEvidenceQuery,
+  FindingsDocument,
+  type FindingsQuery,
+  type FindingStatus,
+  LensesDocument,
+} from '../generated/graphql.ts';
 import { usePages, useQuery } from '../hooks.ts';
 import { Badge, ListState, MoreButton } from '../parts/status.tsx';
 
@@ -76,20 +83,62 @@ function Findings() {
         isEmpty={nodes.length === 0}
         emptyText="No finding with this status."
       />
-      {nodes.map(({ id, title, priority, description, occurrenceCount, lastSeen, suggestion, lens }) => (
-        <details key={id} class="panel">
-          <summary>
-            <Badge tone={priority === 'HIGH' ? 'bad' : 'plain'}>{priority.toLowerCase()}</Badge> {title}{' '}
-            <small>
-              {countText(occurrenceCount)} times, last on {localTime(lastSeen)}
-              {lens !== null && `, lens ${lens.name}`}
-            </small>
-          </summary>
-          <p>{description}</p>
-          {suggestion !== null && <p>Suggestion: {suggestion}</p>}
-        </details>
+      {nodes.map((finding) => (
+        <FindingPanel key={finding.id} finding={finding} />
       ))}
       <MoreButton loadMore={more} isLoading={isLoading} />
     </section>
   );
+}
+
+type Finding = FindingsQuery['findings']['nodes'][number];
+
+/** A finding. Its evidence is read when the panel is opened. */
+function FindingPanel({ finding }: { readonly finding: Finding }) {
+  const { id, title, priority, description, occurrenceCount, lastSeen, suggestion, lens } = finding;
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <details class="panel" onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+      <summary>
+        <Badge tone={priority === 'HIGH' ? 'bad' : 'plain'}>{priority.toLowerCase()}</Badge> {title}{' '}
+        <small>
+          {countText(occurrenceCount)} times, last on {localTime(lastSeen)}
+          {lens !== null && `, lens ${lens.name}`}
+        </small>
+      </summary>
+      <p>{description}</p>
+      {suggestion !== null && <p>Suggestion: {suggestion}</p>}
+      {isOpen && <EvidenceList findingId={id} />}
+    </details>
+  );
+}
+
+type FoundNode = NonNullable<FindingEvidenceQuery['node']>;
+type Evidence = Extract<FoundNode, { readonly evidence: unknown }>['evidence'][number];
+
+/** Quotes of a finding, each with a link to its span. */
+function EvidenceList({ findingId }: { readonly findingId: string }) {
+  const { data, error, isLoading } = useQuery(FindingEvidenceDocument, { id: findingId });
+  const node = data?.node ?? null;
+  const evidence = node !== null && 'evidence' in node ? node.evidence : [];
+  return (
+    <>
+      <h3>Evidence</h3>
+      <ListState error={error} isLoading={isLoading} isEmpty={evidence.length === 0} emptyText="No evidence." />
+      <ul>
+        {evidence.map((one, index) => (
+          <li key={index}>
+            <q>{one.quote}</q> <EvidenceLink evidence={one} />
+            {one.role === 'COUNTEREXAMPLE' && <small> counterexample</small>}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function EvidenceLink({ evidence: { traceId, spanId, trace } }: { readonly evidence: Evidence }) {
+  if (traceId === null || trace === null) return <small>The trace is no longer stored.</small>;
+  const address = [traceId, trace.traceRef ?? '', spanId].map(encodeURIComponent).join('/');
+  return <a href={`#/traces/${address}`}>{trace.name ?? traceId}</a>;
 }

@@ -13,10 +13,13 @@ interface TraceAddress {
   readonly traceRef: string | null;
 }
 
-/** One trace: figures, a tree of spans with their times, and the content of the chosen span. */
-export function TracePage({ traceId, traceRef }: TraceAddress) {
+/**
+ * One trace: figures, a tree of spans with their times, and the content of the chosen span. `firstSpanId` is the span
+ * that is chosen at first; null for none.
+ */
+export function TracePage({ traceId, traceRef, firstSpanId }: TraceAddress & { readonly firstSpanId: string | null }) {
   const { data, error, isLoading, reload } = useQuery(TraceSpansDocument, { traceId, traceRef });
-  const [spanId, setSpanId] = useState<string | null>(null);
+  const [spanId, setSpanId] = useState(firstSpanId);
   const trace = data?.trace ?? null;
   return (
     <>

@@ -1,12 +1,6 @@
 import { useState } from 'preact/hooks';
 import { countText, dollars, durationText, localTime } from '../format.ts';
-import {
-  LiveTracesDocument,
-  type SpanStatus,
-  type TraceFilter,
-  type TraceLineFragment,
-  TracesDocument,
-} from '../generated/graphql.ts';
+import { LiveTracesDocument, type TraceFilter, type TraceLineFragment, TracesDocument } from '../generated/graphql.ts';
 import { usePages, useSubscription } from '../hooks.ts';
 import { fieldText } from '../parts/form.ts';
 import { Badge, ListState, LiveBadge, MoreButton } from '../parts/status.tsx';
@@ -18,15 +12,27 @@ const LIVE_TRACES = 200;
 const traceLink = ({ traceId, traceRef }: TraceLineFragment): string =>
   `#/traces/${traceId}${traceRef === null ? '' : `/${encodeURIComponent(traceRef)}`}`;
 
+/** Conditions of the choices under "Failures". Most exporters set no status of a root span that succeeded. */
+const FAILURES: Readonly<Record<string, TraceFilter>> = {
+  any: {},
+  spans: { minErrors: 1 },
+  root: { status: 'ERROR' },
+};
+
+const HOUR_MS = 3_600_000;
+/** Hours of the choices under "Time", with their texts. */
+const TIMES = [
+  [24, 'last 24 hours'],
+  [7 * 24, 'last 7 days'],
+  [30 * 24, 'last 30 days'],
+] as const;
+
 /** Traces, newest first, with filters. A subscription adds new and changed traces. */
 export function TracesPage() {
   const [text, setText] = useState('');
-  const [status, setStatus] = useState<SpanStatus | ''>('');
-  const filter: TraceFilter = {
-    internal: false,
-    ...(text === '' ? {} : { text }),
-    ...(status === '' ? {} : { status }),
-  };
+  const [failures, setFailures] = useState('any');
+  const [hours, setHours] = useState<number>(TIMES[0][0]);
+  const filter: TraceFilter = { internal: false, ...(text === '' ? {} : { text }), ...FAILURES[failures] };
   return (
     <>
       <h1>Traces</h1>
@@ -41,22 +47,34 @@ export function TracesPage() {
           Text <input name="text" type="search" />
         </label>
         <label>
-          Status{' '}
-          <select value={status} onChange={({ currentTarget }) => setStatus(currentTarget.value as SpanStatus | '')}>
-            <option value="">any</option>
-            <option value="OK">ok</option>
-            <option value="ERROR">error</option>
+          Failures{' '}
+          <select value={failures} onChange={({ currentTarget }) => setFailures(currentTarget.value)}>
+            <option value="any">any</option>
+            <option value="spans">a span failed</option>
+            <option value="root">the root span failed</option>
+          </select>
+        </label>
+        <label>
+          Time{' '}
+          <select value={hours} onChange={({ currentTarget }) => setHours(Number(currentTarget.value))}>
+            {TIMES.map(([value, title]) => (
+              <option key={value} value={value}>
+                {title}
+              </option>
+            ))}
           </select>
         </label>
         <button type="submit">Search</button>
       </form>
-      <TraceList key={JSON.stringify(filter)} filter={filter} />
+      <TraceList key={JSON.stringify([filter, hours])} filter={filter} hours={hours} />
     </>
   );
 }
 
-function TraceList({ filter }: { readonly filter: TraceFilter }) {
-  const { nodes, error, isLoading, more, reload } = usePages(TracesDocument, { filter }, ({ traces }) => traces);
+function TraceList({ filter, hours }: { readonly filter: TraceFilter; readonly hours: number }) {
+  // All pages have one start of the window: a cursor is valid in its window only.
+  const [from] = useState(() => new Date(Date.now() - hours * HOUR_MS).toISOString());
+  const { nodes, error, isLoading, more, reload } = usePages(TracesDocument, { filter, from }, ({ traces }) => traces);
   const [live, setLive] = useState<readonly TraceLineFragment[]>([]);
   const [dropped, setDropped] = useState(0);
   const state = useSubscription(
@@ -86,7 +104,7 @@ function TraceList({ filter }: { readonly filter: TraceFilter }) {
         error={error}
         isLoading={isLoading}
         isEmpty={traces.length === 0}
-        emptyText="No trace in the last 24 hours. Send a call or an export, and its trace appears here."
+        emptyText="No trace in this time. Send a call or an export, and its trace appears here."
       />
       {traces.length > 0 && (
         <table>

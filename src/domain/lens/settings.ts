@@ -44,7 +44,7 @@ export interface LensSettings extends Selection {
   /** Whether runs repeat on schedule. */
   readonly enabled: boolean;
   readonly intervalMinutes: number;
-  /** Simultaneous model calls of a run. */
+  /** Requested number of simultaneous model calls of a run. */
   readonly concurrency: number;
   /** USD in a calendar month, UTC. */
   readonly monthlyBudget: number;
@@ -53,11 +53,16 @@ export interface LensSettings extends Selection {
 /** Id of the check that is made from the description of the expected behaviour. */
 const EXPECTED_BEHAVIOR = 'expected_behavior';
 
-/** Maximum number of simultaneous model calls of a run. */
-export const MAX_CONCURRENCY = 256;
+/** Maximum number of simultaneous model calls of a run. Settings may name a larger number. */
+const MAX_CONCURRENCY = 256;
 
-/** Maximum look back, in hours: 114 years. */
-const MAX_LOOKBACK_HOURS = 1_000_000;
+/** Number of simultaneous model calls of a run with these settings. */
+export const concurrencyOf = ({ concurrency }: Pick<LensSettings, 'concurrency'>): number =>
+  Math.min(concurrency, MAX_CONCURRENCY);
+
+/** Maximum look back and maximum interval, in hours: 114 years. Later times may exceed the range of `Date`. */
+const MAX_HOURS = 1_000_000;
+const MAX_INTERVAL_MINUTES = MAX_HOURS * 60;
 
 /** A fault of the whole body, in the form of the reference service. */
 const broken = (text: string): InvalidInput => faulty([issueAt(['body'], text)]);
@@ -101,7 +106,7 @@ function assertBounds(settings: LensSettings): void {
     ...sampleBounds(settings),
     lookbackBound(lookbackHours),
     ['interval_minutes', intervalMinutes >= 1, 'must be at least 1'],
-    ['concurrency', concurrency >= 1 && concurrency <= MAX_CONCURRENCY, `must be from 1 to ${MAX_CONCURRENCY}`],
+    ['concurrency', concurrency >= 1, 'must be at least 1'],
     ['monthly_budget', monthlyBudget > 0 && Number.isFinite(monthlyBudget), 'must be above 0'],
   ]);
 }
@@ -120,11 +125,10 @@ function assertLensSettings(settings: LensSettings): void {
     throw broken('Describe expected behavior or add an enabled check');
 }
 
-/** Throws InvalidInput for a look back of less than an hour, and of more than `MAX_LOOKBACK_HOURS`. */
+/** Throws InvalidInput for a look back of less than an hour, and of more than `MAX_HOURS`. */
 export function assertLookback(hours: number, path: readonly (string | number)[]): void {
   if (hours < 1) throw faulty([issueAt(path, 'must be at least 1')]);
-  if (hours > MAX_LOOKBACK_HOURS)
-    throw faulty([issueAt(path, 'Lookback (Interval) exceeds the supported calendar range')]);
+  if (hours > MAX_HOURS) throw faulty([issueAt(path, 'Lookback exceeds the supported calendar range')]);
 }
 
 /** Throws InvalidInput for a window with one end only, and for one that does not end after its start. */
@@ -156,5 +160,7 @@ export function criteriaOf({ context, checks, model }: LensSettings, version: nu
 export const assertLensInput = (settings: LensSettings): LensSettings => {
   assertLensSettings(settings);
   assertLookback(settings.lookbackHours, ['body', 'lookback_hours']);
+  if (settings.intervalMinutes > MAX_INTERVAL_MINUTES)
+    throw faulty([issueAt(['body', 'interval_minutes'], 'Interval exceeds the supported calendar range')]);
   return settings;
 };

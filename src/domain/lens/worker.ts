@@ -158,6 +158,6 @@ export class AnalysisTimeout extends Unavailable {
 
 /** Throws Conflict for a worker of another protocol version or release than this process. */
 export function assertWorkerRelease(protocol: number, release: string | null): void {
-  if (protocol !== WORKER_PROTOCOL || release !== VERSION)
+  if (protocol !== WORKER_PROTOCOL || (release !== VERSION && release !== `v${VERSION}`))
     throw new Conflict(`Upgrade the Lens worker to lensgate:${VERSION} and retry`);
 }

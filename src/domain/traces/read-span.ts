@@ -111,7 +111,13 @@ export function readPayload(span: RawSpan, owner: Owner, maxValueBytes = MAX_VAL
 
 /** The credential decides the owner of a span; owner attributes of its resource are replaced. */
 function stampedWith(owner: Owner, attributes: Attributes): Attributes {
-  const stamps = { 'litellm.team_id': owner.teamId ?? '', 'litellm.api_key_hash': owner.keyHash, 'litellm.org_id': '' };
+  const stamps = {
+    'litellm.team_id': owner.teamId ?? '',
+    'litellm.api_key_hash': owner.keyHash,
+    // The owner of a span is a team and a key. Claims of an organization or a user are removed.
+    'litellm.org_id': '',
+    'litellm.user_id': '',
+  };
   const replaced = Object.entries(stamps).filter(([key]) => attributes[key] !== undefined);
   return replaced.length === 0 ? attributes : { ...attributes, ...Object.fromEntries(replaced) };
 }

@@ -150,6 +150,8 @@ export interface AgentActivity {
   readonly failed: number;
   /** Start of its latest trace, Unix ms. */
   readonly lastStartMs: number;
+  /** Distinct frameworks of its traces, sorted. */
+  readonly frameworks: readonly string[];
 }
 
 /** Maximum number of agents of an answer. */
@@ -172,13 +174,14 @@ export const emptyBucket = (startMs: number): TraceBucket => ({
 
 const DAY_MS = 86_400_000;
 
-/** The window of a query, 24 hours by default. Throws InvalidInput for an empty one. */
+/** The window of a query, by default of `days` days. Throws InvalidInput for an empty one. */
 export function windowOf(
   { startMs, endMs }: { readonly startMs: number | null; readonly endMs: number | null },
   nowMs: number,
+  days = 1,
 ): { readonly startMs: number; readonly endMs: number } {
   const end = endMs ?? nowMs;
-  const start = startMs ?? end - DAY_MS;
+  const start = startMs ?? end - days * DAY_MS;
   if (start >= end) throw new InvalidInput('The window is empty: its start must be before its end.');
   return { startMs: start, endMs: end };
 }

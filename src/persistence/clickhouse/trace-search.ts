@@ -151,7 +151,8 @@ export async function agentsOf(
   const where = allOf(condition, beganIn(startMs, endMs));
   const rows = await server.rows<AgentRow>(
     `select arrayJoin(${textsIn('agent_names')}) as agent, count() as traces,
-       countIf(error_count > 0) as failed, max(start_ms) as last_start_ms
+       countIf(error_count > 0) as failed, max(start_ms) as last_start_ms,
+       toJSONString(groupUniqArray(ifNull(trace_by_start.frameworks, '[]'))) as frameworks
      from trace_by_start final where ${where.text}
      group by agent order by last_start_ms desc, agent limit {limit:UInt32}`,
     { ...where.params, limit },

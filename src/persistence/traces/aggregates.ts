@@ -37,6 +37,14 @@ export const bucketOf = ({ startMs, bucketMs }: TraceSeries, row: BucketRow, spe
 
 export interface AgentRow extends Readonly<Record<'traces' | 'failed' | 'last_start_ms', Count>> {
   readonly agent: string;
+  /** JSON list of JSON lists of names: one for each distinct list of a trace. */
+  readonly frameworks: string;
+}
+
+/** The distinct names in a JSON list of JSON lists, sorted. */
+function namesInLists(text: string): readonly string[] {
+  const lists = JSON.parse(text) as readonly string[];
+  return [...new Set(lists.flatMap((list) => JSON.parse(list) as readonly string[]))].toSorted();
 }
 
 export const agentActivityOf = (row: AgentRow): AgentActivity => ({
@@ -44,6 +52,7 @@ export const agentActivityOf = (row: AgentRow): AgentActivity => ({
   traces: Number(row.traces),
   failed: Number(row.failed),
   lastStartMs: Number(row.last_start_ms),
+  frameworks: namesInLists(row.frameworks),
 });
 
 export interface SessionRow extends Sums {

@@ -148,9 +148,12 @@ export async function agentsOf(
   const names = sql.raw(textsOf(flavour, 'trace_summary.agent_names'));
   // Byte order on both engines.
   const order = flavour === 'postgresql' ? sql`collate "C"` : sql`collate binary`;
+  const listed = sql`distinct coalesce(trace_summary.frameworks, '[]')`;
+  const frameworks =
+    flavour === 'postgresql' ? sql`cast(json_agg(${listed}) as text)` : sql`json_group_array(${listed})`;
   const { rows } = await sql<AgentRow>`
     select agent.value as agent, count(*) as traces, sum(case when error_count > 0 then 1 else 0 end) as failed,
-      cast(max(start_ms) as double precision) as last_start_ms
+      cast(max(start_ms) as double precision) as last_start_ms, ${frameworks} as frameworks
     from trace_summary cross join ${names} as agent
     where start_ms >= ${bigint(startMs)} and start_ms < ${bigint(endMs)} and ${condition}
     group by agent.value order by max(start_ms) desc, agent.value ${order} limit ${limit}`.execute(db);

@@ -125,8 +125,7 @@ describe('dailyActivity.user and similar routes', () => {
   });
 
   it.each(ALL_ROUTES)('$name 401: no key', async ({ validUrl }) => {
-    const [status, answer] = await send(validUrl, null);
-    expect([status, answer]).toMatchObject([401, { error: { type: 'auth_error' } }]);
+    expect(await send(validUrl, null)).toMatchObject([401, { error: { type: 'auth_error' } }]);
   });
 
   it.each(ALL_ROUTES)('$name 422: an invalid parameter', async ({ url, invalid, extra }) => {
@@ -247,7 +246,8 @@ describe('a user sees', () => {
 
   it('only their own calls, by user and by tag', async () => {
     expect([await total('/user', keys.internal), await total('/tag', keys.internal)]).toEqual([1, 1]);
-    expect((await send(`/user/daily/activity?${DAYS}&user_id=internal-2`, keys.internal))[0]).toBe(403);
+    const detail = { error: 'You can only view your own spend data.' };
+    expect(await send(`/user/daily/activity?${DAYS}&user_id=internal-2`, keys.internal)).toEqual([403, { detail }]);
   });
 
   it('all calls of a team as its administrator, and only their own calls as a member', async () => {

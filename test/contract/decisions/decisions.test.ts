@@ -92,6 +92,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
       expect(headers).toMatchObject({
         'content-type': 'application/json',
         'x-litellm-model-group': 'standard',
+        'x-litellm-model-name': 'openai/up-1',
         'x-litellm-response-cost': COST,
         'x-litellm-attempted-retries': '0',
       });

@@ -187,3 +187,11 @@ describe('a run of a lens by the worker of this process', () => {
     expect(completed.findings).toEqual([]);
   });
 });
+
+it('lens.create 200: a run with more concurrent calls than a run makes completes', async () => {
+  const { id } = await create(aLens({ concurrency: 100_000, sample_size: 1 }));
+  expect(await untilRunEnds(id)).toMatchObject({
+    settings: { concurrency: 100_000 },
+    jobs: [{ status: 'completed', coverage: { selected: 1 } }],
+  });
+});

@@ -57,6 +57,9 @@ describe('the protocol of lens workers', () => {
       detail(409, `Upgrade the Lens worker to lensgate:${VERSION} and retry`),
     );
     expect((await asWorker('POST', '/lens/worker/claim?protocol_version=x')).status).toBe(422);
+    const { release } = (await send('GET', '/lens/service')).body;
+    const claim = `/lens/worker/claim?protocol_version=7&worker_release=${String(release)}`;
+    expect(await asWorker('POST', claim)).toEqual({ status: 200, body: null });
   });
 
   it.each(ROUTES)('$name 422: an attempt below 1', async ({ method, path, body }) => {

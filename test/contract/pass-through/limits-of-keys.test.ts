@@ -17,7 +17,8 @@ beforeAll(async () => {
       [`${name}_API_KEY`, 'k'],
     ]),
   );
-  app = await startApp({ env });
+  const entry = { path: '/entry', target: `${target.url}/entry` };
+  app = await startApp({ env, config: { general_settings: { pass_through_endpoints: [entry] } } });
   appWithFixedCost = await startApp({
     env,
     config: { general_settings: { provider_passthrough_cost_per_request: 0.25 } },
@@ -73,6 +74,29 @@ describe('a key that is limited to some models', () => {
     expect(await answerOf(await sendAs(app, limited, { path: '/openai/v1/files' }))).toEqual([403, refusal('/openai')]);
     const request = { method: 'POST', path: '/mistral/v1/batch/jobs', body: '{}', headers: JSON_TYPE };
     expect(await answerOf(await sendAs(app, limited, request))).toEqual([403, refusal('/mistral')]);
+  });
+
+  it('may not name another model in the body of a request for a configured entry', async () => {
+    const limited = await newKey(app, { models: ['gpt-4o'] });
+    const send = async (body: object) =>
+      await answerOf(
+        await sendAs(app, limited, { method: 'POST', path: '/entry', body: json(body), headers: JSON_TYPE }),
+      );
+    expect([(await send({ model: 'gpt-4o' }))[0], (await send({ a: 1 }))[0]]).toEqual([200, 200]);
+    const count = target.received.length;
+    expect(await send({ model: 'other' })).toEqual([
+      403,
+      {
+        error: {
+          message:
+            "The requested model 'other' is not available for this API key, or the model name is invalid. Check the models available to you and try again.",
+          type: 'key_model_access_denied',
+          param: 'model',
+          code: '403',
+        },
+      },
+    ]);
+    expect(target.received).toHaveLength(count);
   });
 
   it('may call a path that names no model if its allowed routes have the prefix, or if it may call all models', async () => {

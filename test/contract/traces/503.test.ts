@@ -28,6 +28,7 @@ beforeAll(async () => {
   const traces = {
     ...createMemoryTraceStore(),
     listSummaries: throwUnavailable,
+    agents: throwUnavailable,
     findSummaries: throwUnavailable,
     ingestExport: async (...[, reading]: Parameters<TraceStore['ingestExport']>) => {
       // Rejects while all slots for unpacking are taken.
@@ -97,6 +98,7 @@ it('traces.ingest 503, with Retry-After: the queue of the store is full', async 
 
 it.each([
   ['traces.list', '/v1/traces'],
+  ['traces.agents', '/v1/traces/agents'],
   ['traces.get', `/v1/traces/${TRACE_ID}`],
   ['traces.span', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}`],
   ['traces.error', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}/error`],

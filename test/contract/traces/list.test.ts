@@ -60,32 +60,30 @@ describe('traces.list 200: paging', () => {
 });
 
 describe('traces.list 400', () => {
+  const refused = (message: string) => [400, { detail: { code: 'invalid_request', message } }];
+
   it('an empty window', async () => {
-    const empty = [400, { detail: 'The window is empty: its start must be before its end.' }];
+    const empty = refused('The window is empty: its start must be before its end.');
     expect(await answerTo('start_ms=5&end_ms=5')).toEqual(empty);
     expect(await answerTo('start_ms=6&end_ms=5')).toEqual(empty);
   });
 
   it('an invalid cursor', async () => {
-    expect(await answerTo('cursor=nonsense')).toEqual([400, { detail: 'Invalid cursor.' }]);
-    expect(await answerTo(`cursor=${'a'.repeat(512)}`)).toEqual([400, { detail: 'Invalid cursor.' }]);
+    expect(await answerTo('cursor=nonsense')).toEqual(refused('Invalid cursor.'));
+    expect(await answerTo(`cursor=${'a'.repeat(512)}`)).toEqual(refused('Invalid cursor.'));
   });
 
   it('a cursor with another window', async () => {
     const { next_cursor: cursor } = await list(WHOLE_WINDOW);
-    expect(await answerTo(`start_ms=1&cursor=${cursor}`)).toEqual([
-      400,
-      { detail: 'The cursor belongs to another window.' },
-    ]);
+    expect(await answerTo(`start_ms=1&cursor=${cursor}`)).toEqual(refused('The cursor belongs to another window.'));
   });
 });
 
 describe('traces.list 422', () => {
-  const malformed = (name: string, input: string) => ({
+  const malformed = (name: string) => ({
     type: 'int_parsing',
     loc: ['query', name],
     msg: 'Input should be a valid integer, unable to parse string as an integer',
-    input,
   });
 
   it('each invalid parameter is named, in the order of the parameters', async () => {
@@ -94,14 +92,12 @@ describe('traces.list 422', () => {
       422,
       {
         detail: [
-          malformed('start_ms', 'abc'),
-          malformed('end_ms', '1.5'),
+          malformed('start_ms'),
+          malformed('end_ms'),
           {
             type: 'string_too_long',
             loc: ['query', 'cursor'],
             msg: 'String should have at most 512 characters',
-            input: cursor,
-            ctx: { max_length: 512 },
           },
         ],
       },
@@ -109,7 +105,7 @@ describe('traces.list 422', () => {
   });
 
   it('an empty number, and a number with too many digits', async () => {
-    expect(await answerTo('start_ms=')).toEqual([422, { detail: [malformed('start_ms', '')] }]);
+    expect(await answerTo('start_ms=')).toEqual([422, { detail: [malformed('start_ms')] }]);
     const tooLong = '9'.repeat(4_301);
     expect(await answerTo(`end_ms=${tooLong}`)).toEqual([
       422,
@@ -119,7 +115,6 @@ describe('traces.list 422', () => {
             type: 'int_parsing_size',
             loc: ['query', 'end_ms'],
             msg: 'Unable to parse input string as an integer, exceeded maximum size',
-            input: tooLong,
           },
         ],
       },

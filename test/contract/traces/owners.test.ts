@@ -92,7 +92,7 @@ describe('traces.list 200: the owner of a trace', () => {
   it('is never taken from attributes of the trace', async () => {
     const key = await makeKey(app, { team_id: 'team-3' });
     const [resourceSpans] = otlpExport(otlpSpan('1', 0, 1, {}, { traceId: '8'.repeat(32) })).resourceSpans;
-    const attributes = ['team_id', 'api_key_hash', 'org_id'].map((name) => ({
+    const attributes = ['team_id', 'api_key_hash', 'org_id', 'user_id'].map((name) => ({
       key: `litellm.${name}`,
       value: { stringValue: 'team-1' },
     }));
@@ -106,6 +106,7 @@ describe('traces.list 200: the owner of a trace', () => {
           'litellm.team_id': 'team-3',
           'litellm.api_key_hash': data.trace.keyHash,
           'litellm.org_id': '',
+          'litellm.user_id': '',
         },
       },
       trace: { teamId: 'team-3', keyHash: expect.stringMatching(/^[\da-f]{64}$/) },

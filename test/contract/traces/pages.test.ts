@@ -56,25 +56,21 @@ describe('the spans of a trace, page by page', () => {
     [Buffer.from('[5.5,"1","a"]').toString('base64url'), 'Invalid cursor.'],
     [Buffer.from('[5,"9223372036854775808","a"]').toString('base64url'), 'Invalid cursor.'],
     [Buffer.from('[5,"1","A"]').toString('base64url'), 'Invalid cursor.'],
-  ])('traces.get 400: an invalid cursor: %s', async (cursor, detail) => {
-    expect(await read(`/v1/traces/${TRACE_ID}?cursor=${cursor}`)).toEqual([400, { detail }]);
+  ])('traces.get 400: an invalid cursor: %s', async (cursor, message) => {
+    expect(await read(`/v1/traces/${TRACE_ID}?cursor=${cursor}`)).toEqual([
+      400,
+      { detail: { code: 'invalid_request', message } },
+    ]);
   });
 
   it.each([
-    ['page_size=0', 'page_size', 'greater_than_equal', 'Input should be greater than or equal to 1', '0', { ge: 1 }],
-    ['page_size=501', 'page_size', 'less_than_equal', 'Input should be less than or equal to 500', '501', { le: 500 }],
-    [
-      `cursor=${'x'.repeat(513)}`,
-      'cursor',
-      'string_too_long',
-      'String should have at most 512 characters',
-      'x'.repeat(513),
-      { max_length: 512 },
-    ],
-  ])('traces.get 422: an invalid parameter: %s', async (query, name, type, msg, input, ctx) => {
+    ['page_size=0', 'page_size', 'greater_than_equal', 'Input should be greater than or equal to 1'],
+    ['page_size=501', 'page_size', 'less_than_equal', 'Input should be less than or equal to 500'],
+    [`cursor=${'x'.repeat(513)}`, 'cursor', 'string_too_long', 'String should have at most 512 characters'],
+  ])('traces.get 422: an invalid parameter: %s', async (query, name, type, msg) => {
     expect(await read(`/v1/traces/${TRACE_ID}?${query}`)).toEqual([
       422,
-      { detail: [{ type, loc: ['query', name], msg, input, ctx }] },
+      { detail: [{ type, loc: ['query', name], msg }] },
     ]);
   });
 

@@ -98,6 +98,7 @@ describe('401', () => {
 
   it.each([
     ['traces.list 401: no key', '/v1/traces'],
+    ['traces.agents 401: no key', '/v1/traces/agents'],
     ['traces.get 401: no key', `/v1/traces/${TRACE_ID}`],
     ['traces.span 401: no key', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}`],
     ['traces.error 401: no key', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}/error`],
@@ -146,7 +147,7 @@ describe('404', () => {
     [
       'traces.error 404: an unknown span',
       `/v1/traces/${TRACE_ID}/spans/${'f'.repeat(16)}/error`,
-      `Span ${'f'.repeat(16)} not found`,
+      'Span diagnostic not found or no longer available',
     ],
   ])('%s', async (_what, path, detail) => {
     expect(await get(path)).toEqual([404, { detail }]);
@@ -170,11 +171,11 @@ describe('404', () => {
     ];
     for (const [key, id] of withoutAccess) {
       expect(await get(`/v1/traces/${id}`, as(key))).toEqual([404, { detail: `Trace ${id} not found` }]);
-      for (const ending of ['', '/error'])
-        expect(await get(`/v1/traces/${id}/spans/${'1'.repeat(16)}${ending}`, as(key))).toEqual([
-          404,
-          { detail: `Span ${'1'.repeat(16)} not found` },
-        ]);
+      for (const [ending, detail] of [
+        ['', `Span ${'1'.repeat(16)} not found`],
+        ['/error', 'Span diagnostic not found or no longer available'],
+      ])
+        expect(await get(`/v1/traces/${id}/spans/${'1'.repeat(16)}${ending}`, as(key))).toEqual([404, { detail }]);
     }
   });
 });

@@ -849,7 +849,7 @@ export type LensSettingsInput = {
   attributes?: Array<LensAttributeFilterInput> | null | undefined;
   /** Rules that executions are judged by; none when absent. */
   checks?: Array<LensCheckInput> | null | undefined;
-  /** Maximum number of concurrent model calls of a run, 1 to 256; 8 when absent. */
+  /** Maximum number of concurrent model calls of a run, at least 1; 8 when absent. A run makes at most 256 at a time. */
   concurrency?: number | null | undefined;
   /** Expected behaviour, for reviewers; none when absent. */
   context?: string | null | undefined;
@@ -2126,7 +2126,7 @@ export type TraceAgentsQueryVariables = Exact<{
 }>;
 
 
-export type TraceAgentsQuery = { agents: Array<{ name: string, traceCount: number, failedTraceCount: number, lastTraceAt: string }> };
+export type TraceAgentsQuery = { agents: Array<{ name: string, traceCount: number, failedTraceCount: number, lastTraceAt: string, frameworks: Array<string> }> };
 
 export type TraceCountQueryVariables = Exact<{
   from?: string | null | undefined;
@@ -4112,6 +4112,7 @@ export const TraceAgentsDocument = new TypedDocumentString(`
     traceCount
     failedTraceCount
     lastTraceAt
+    frameworks
   }
 }
     `) as unknown as TypedDocumentString<TraceAgentsQuery, TraceAgentsQueryVariables>;

@@ -84,11 +84,18 @@ describe('a span without a known convention', () => {
 
 describe('the owner of a span', () => {
   it('is never read from its resource', () => {
-    const claimed = { 'litellm.team_id': 'other', 'litellm.api_key_hash': 'other', 'litellm.org_id': 'other', a: '1' };
+    const claimed = {
+      'litellm.team_id': 'other',
+      'litellm.api_key_hash': 'other',
+      'litellm.org_id': 'other',
+      'litellm.user_id': 'other',
+      a: '1',
+    };
     expect(read({ resource: { attributes: claimed } }).resourceAttributes).toEqual({
       'litellm.team_id': 'team-1',
       'litellm.api_key_hash': 'key-1',
       'litellm.org_id': '',
+      'litellm.user_id': '',
       a: '1',
     });
   });

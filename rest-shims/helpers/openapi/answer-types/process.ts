@@ -308,6 +308,9 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   'settings.yaml': {
     'application/yaml': 'string',
   },
+  'traces.agents': `
+    { agents: { name: string, runs: integer, failed_runs: integer, last_seen: string, frameworks: string[] }[] }
+  `,
   'traces.error': `
     { span_id: string, message: string, total_chars: integer, next_cursor: string | null }
   `,

@@ -8,6 +8,7 @@ import type { FindingDraft } from '../finding.ts';
 import type { Activity, LensRun } from '../lens.ts';
 import type { Assessment, Review } from '../review.ts';
 import { CHECKING_STAGE, GROUPING_STAGE, READING_STAGE } from '../schedule.ts';
+import { concurrencyOf } from '../settings.ts';
 import type { ClaimedRun, LensBackend, RunClaim } from '../worker.ts';
 import { type Analyst, createAnalyst } from './analyst.ts';
 import { type Excerpt, examine } from './examining.ts';
@@ -75,7 +76,7 @@ async function screen(context: RunContext, { executions }: Sample): Promise<Scre
     if (review !== undefined) addReview({ ...review, reused: true });
   }
   const fresh = executions.filter(({ id }) => !cachedReviews.has(id));
-  await inParallel(fresh, settings.concurrency, async (execution) => {
+  await inParallel(fresh, concurrencyOf(settings), async (execution) => {
     signal.throwIfAborted();
     if (isLimitUsedUp) return;
     const began = clock.monotonicMs();
@@ -146,7 +147,7 @@ async function examineAll(
   const drafts: (FindingDraft | null)[] = candidates.map(() => null);
   const failures: string[] = [];
   let isLimitUsedUp = false;
-  await inParallel([...candidates.entries()], claimed.run.settings.concurrency, async ([index, candidate]) => {
+  await inParallel([...candidates.entries()], concurrencyOf(claimed.run.settings), async ([index, candidate]) => {
     signal.throwIfAborted();
     if (isLimitUsedUp) return;
     const supporting = new Set(candidate.sightings.map(({ executionId }) => executionId));
