@@ -130,5 +130,7 @@ function send(scope: Scope<InferencePlatform>, draft: ChatDraft, answer: 'whole'
     ...guardrailsOf({ endpoint, body }),
     ...cacheControlsOf({ endpoint, body }),
   };
-  return sendAfterStoreCheck(scope, request, () => scope.platform.gateway.call(callerOf(scope), request, scope.signal));
+  return sendAfterStoreCheck(scope, request, (checked) =>
+    scope.platform.gateway.call(callerOf(scope), checked, scope.signal),
+  );
 }

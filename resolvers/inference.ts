@@ -2,6 +2,7 @@ import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { assertFits } from '../src/domain/upstream-objects/file-limits.ts';
 import type { GatewayCall, TokenCount } from '../src/gateway/gateway.ts';
 import { anyKey } from './operation/access.ts';
+import { namesSkills, withSkills } from './operation/named-skills.ts';
 import { sendAfterStoreCheck } from './operation/named-stores.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { InferencePlatform } from './operation/platform.ts';
@@ -10,7 +11,8 @@ import type { Scope } from './operation/scope.ts';
 
 /**
  * Sends a request in the dialect of its endpoint, with the prompt that it names. Throws TooLarge for a file above the
- * limit, InvalidInput for a wrong prompt, Forbidden for a vector store, and what the gateway throws.
+ * limit, InvalidInput for a wrong prompt, and Forbidden for a vector store. Also throws what `withSkills` and the
+ * gateway throw.
  */
 export const callModel = operation({
   name: 'callModel',
@@ -19,9 +21,11 @@ export const callModel = operation({
     const { gateway, fileLimits } = scope.platform;
     for (const { filename, bodyStart, bodyEnd } of request.form?.parts ?? [])
       if (filename !== null) assertFits(bodyEnd - bodyStart, fileLimits.file);
-    return sendAfterStoreCheck(scope, request, () =>
-      gateway.call(callerOf(scope), withPrompt(scope, request), scope.signal),
-    );
+    const send = (sent: ModelRequest): Promise<GatewayCall> => gateway.call(callerOf(scope), sent, scope.signal);
+    return sendAfterStoreCheck(scope, request, (checked) => {
+      const prompted = withPrompt(scope, checked);
+      return namesSkills(prompted) ? withSkills(scope, prompted).then(send) : send(prompted);
+    });
   },
 });
 

@@ -21,11 +21,11 @@ import {
   withContext,
 } from '../src/domain/rag/query.ts';
 import { checkedUpload } from '../src/domain/rag/upload.ts';
-import { assertMayUseStore } from '../src/domain/vector-stores/store-rights.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { type IngestSource, runIngest } from './operation/ingest-pipeline.ts';
 import { permissionTerms } from './operation/object-rights.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import { assertMayUseResolved, resolvedStore } from './operation/resolved-stores.ts';
 import type { Scope } from './operation/scope.ts';
 import { askStore, targetOfStore, upstreamFileId } from './operation/vector-store-calls.ts';
 import { vectorStoreReader, vectorStoreWriter } from './operation/vector-store-access.ts';
@@ -47,8 +47,9 @@ export const ingestFile = operation({
     const { vector_store_id: sentId = null } = named;
     if (sentId !== null && (typeof sentId !== 'string' || sentId === ''))
       throw new InvalidInput('vector_store_id must be a string.');
-    const store = sentId === null ? null : scope.platform.vectorStores.find(sentId);
-    if (sentId !== null) assertMayUseStore(callerOf(scope), sentId, store, await permissionTerms(scope, draft.labels));
+    const resolved = sentId === null ? null : resolvedStore(scope, sentId);
+    if (resolved !== null) assertMayUseResolved(scope, resolved, 'write', await permissionTerms(scope, draft.labels));
+    const store = resolved?.store ?? null;
     const provider = ingestProvider(named, store);
     const account = store === null ? accountMember(named) : null;
     if (account !== null)
@@ -60,8 +61,11 @@ export const ingestFile = operation({
       file === null
         ? { kind: 'stored', id: await upstreamFileId(scope, fileId ?? ''), ownId: fileId ?? '' }
         : { kind: 'sent', file: checkedUpload(file) };
-    const target = await targetOfStore(scope, { store, provider, storeId: sentId ?? '' });
-    return await runIngest(scope, { ...target, labels: draft.labels }, { source, upload });
+    const target = await targetOfStore(scope, { store, provider, storeId: resolved?.storeId ?? '' });
+    const ingested = await runIngest(scope, { ...target, labels: draft.labels }, { source, upload });
+    // The caller knows the store of an index by the name of the index.
+    const isOfIndex = (resolved?.index ?? null) !== null && ingested.vectorStoreId === resolved?.storeId;
+    return isOfIndex ? { ...ingested, vectorStoreId: sentId ?? '' } : ingested;
   },
 });
 
@@ -89,9 +93,10 @@ export const queryRag = operation({
   name: 'queryRag',
   access: vectorStoreReader,
   async run(scope: RagScope, { request, retrieval }: RagQuery): Promise<AnsweredQuery> {
-    const { storeId, provider, config } = retrieval;
-    const store = scope.platform.vectorStores.find(storeId);
-    assertMayUseStore(callerOf(scope), storeId, store, await permissionTerms(scope, request.labels));
+    const { provider, config } = retrieval;
+    const resolved = resolvedStore(scope, retrieval.storeId);
+    assertMayUseResolved(scope, resolved, 'read', await permissionTerms(scope, request.labels));
+    const { store, storeId } = resolved;
     const account = store === null ? accountMember(config) : null;
     if (account !== null)
       throw new InvalidInput(

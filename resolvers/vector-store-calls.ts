@@ -2,14 +2,11 @@ import { Conflict, InvalidInput, UpstreamFailed } from '../src/domain/errors.ts'
 import { jsonObjectOf, type JsonObject } from '../src/domain/json-object.ts';
 import type { SentRequest } from '../src/domain/pass-through/sent-request.ts';
 import type { StoreAction } from '../src/domain/vector-stores/store-action.ts';
-import {
-  assertMayChangeStore,
-  assertMayUseStore,
-  isListedFor,
-  unknownStore,
-} from '../src/domain/vector-stores/store-rights.ts';
+import { withIndexName } from '../src/domain/vector-store-indexes/named-indexes.ts';
+import { assertMayChangeStore, isListedFor, unknownStore } from '../src/domain/vector-stores/store-rights.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { isAnyAdmin } from './operation/access.ts';
+import { assertMayUseResolved, resolvedStore } from './operation/resolved-stores.ts';
 import { registerCreatedStore } from './operation/created-store.ts';
 import { permissionTerms } from './operation/object-rights.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -180,21 +177,25 @@ async function callStore(
   { action, storeId, fileId, batchId, sent, provider }: OneStoreRequest,
 ): Promise<StoreAnswer> {
   const caller = callerOf(scope);
-  const store = scope.platform.vectorStores.find(storeId);
+  const resolved = resolvedStore(scope, storeId);
+  const { store, index } = resolved;
   const terms = await permissionTerms(scope, sent.labels);
-  if (CHANGES_STORE.has(action)) assertMayChangeStore(caller, storeId, store, terms);
-  else assertMayUseStore(caller, storeId, store, terms);
+  if (CHANGES_STORE.has(action) && index === null) assertMayChangeStore(caller, storeId, store, terms);
+  else assertMayUseResolved(scope, resolved, WRITES.has(action) ? 'write' : 'read', terms);
+  if (CHANGES_STORE.has(action) && index !== null)
+    throw new InvalidInput(`${storeId} is the name of an index. Change or delete the vector store by its id.`);
   if (store === null && WRITES.has(action) && caller.role !== 'proxy_admin') throw unknownStore(storeId);
-  const target = await targetOfStore(scope, { store, provider, storeId });
+  const target = await targetOfStore(scope, { store, provider, storeId: resolved.storeId });
   const file = fileId === null ? null : await fileInPath(scope, fileId);
   const json = WITH_BODY.has(action) ? await storeBody(scope, action, sent.fields) : undefined;
-  const path = pathOf(storeId, action, { fileId: file?.upstreamId ?? '', batchId: batchId ?? '' });
+  const path = pathOf(resolved.storeId, action, { fileId: file?.upstreamId ?? '', batchId: batchId ?? '' });
   const method = sent.method;
   const request = { action, method, path, search: sent.search, ...(json === undefined ? {} : { json }) };
   const call = await sendToStore(scope, target, { ...request, ...factsOf(sent) });
   const { file_id: added } = sent.fields;
   const ownId = file?.ownId ?? (action === 'addFile' && typeof added === 'string' ? added : null);
   if (isFailed(call)) return { call, bytes: await failureBytes(call, target) };
+  if (index !== null) return { call, bytes: await withNameOfIndex(call, target, { name: index.name, fileId: ownId }) };
   if (ownId === null || action === 'readFile') return { call, bytes: null };
   return { call, bytes: await withOwnFileId(call, target, ownId) };
 }
@@ -203,6 +204,17 @@ async function callStore(
 async function fileInPath(scope: StoreScope, id: string) {
   const known = await scope.platform.stores.upstreamObjects.find(id);
   return known === null ? { upstreamId: id, ownId: null } : { upstreamId: await upstreamFileId(scope, id), ownId: id };
+}
+
+/** The answer about the store of an index, with the name of the index and the id of the file that the caller sent. */
+async function withNameOfIndex(
+  call: GatewayCall,
+  target: StoreTarget,
+  { name, fileId }: { readonly name: string; readonly fileId: string | null },
+): Promise<Uint8Array> {
+  const { value } = await readAnswer(call, target);
+  const named = withIndexName(value, target.storeId, name);
+  return bytesOf(fileId !== null && typeof named['id'] === 'string' ? { ...named, id: fileId } : named);
 }
 
 /** The answer about a file, with the id that the caller sent. */

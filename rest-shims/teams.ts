@@ -32,7 +32,7 @@ import {
   wholeNumber,
 } from './helpers/http/body-fields.ts';
 import { integer, query, text as queryText, rowsBefore } from './helpers/http/query.ts';
-import { GUARDRAIL_READERS } from './helpers/fields/key-metadata.ts';
+import { GUARDRAIL_READERS, INDEX_READER } from './helpers/fields/key-metadata.ts';
 import { budgetWindow } from './helpers/fields/budget-windows.ts';
 import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
@@ -83,6 +83,7 @@ const METADATA = {
   model_rpm_limit: optional(recordOf(wholeNumber)),
   model_tpm_limit: optional(recordOf(wholeNumber)),
   ...GUARDRAIL_READERS,
+  ...INDEX_READER,
   allow_team_guardrail_config: optional(flag),
 };
 const readMetadata = members<JsonObject>(METADATA);

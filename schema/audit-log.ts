@@ -46,6 +46,7 @@ const AuditNounType = builder.enumType('AuditNoun', {
     POLICY_ATTACHMENT: { value: 'policy_attachment', description: 'Where policies apply.' },
     PROMPT: { value: 'prompt', description: 'Versions of prompts.' },
     VECTOR_STORE: { value: 'vector_store', description: 'Registered vector stores, without their parameters.' },
+    VECTOR_STORE_INDEX: { value: 'vector_store_index', description: 'Names for vector stores.' },
     SEARCH_TOOL: { value: 'search_tool', description: 'Search tools, without their parameters.' },
     MCP_SERVER: { value: 'mcp_server', description: 'MCP servers, without their settings.' },
     COMMAND_LINE_SESSION: { value: 'command_line_session', description: 'Logins of command lines with PKCE.' },

@@ -82,6 +82,7 @@ import './endpoint-activity.ts';
 import './a2a-agents.ts';
 import './guardrails.ts';
 import './vector-stores.ts';
+import './vector-store-indexes.ts';
 import './policies.ts';
 import './policy-attachments.ts';
 import './prompts.ts';

@@ -16,6 +16,7 @@ import { composeA2aAgents } from './startup/compose-a2a-agents.ts';
 import { composeGuardrails } from './startup/compose-guardrails.ts';
 import { composeResponseCache } from './startup/compose-response-cache.ts';
 import { composeSearchTools } from './startup/compose-search-tools.ts';
+import { composeVectorStoreIndexes } from './startup/compose-vector-store-indexes.ts';
 import { composeVectorStores } from './startup/compose-vector-stores.ts';
 import { composePolicies } from './startup/compose-policies.ts';
 import { composePrompts } from './startup/compose-prompts.ts';
@@ -134,6 +135,7 @@ async function composeParts({ context, stores, configuration, exports, changes, 
   const guardrails = await composeGuardrails(context, stores);
   const a2aAgents = await composeA2aAgents(context, stores);
   const vectorStores = await composeVectorStores(context, stores);
+  const vectorStoreIndexes = await composeVectorStoreIndexes(stores);
   const searchTools = await composeSearchTools(context, stores);
   const policies = await composePolicies(context, stores);
   const prompts = await composePrompts(context, stores);
@@ -144,7 +146,8 @@ async function composeParts({ context, stores, configuration, exports, changes, 
   const sales = composeSales(context, { stores, keyRing: keys.keyRing });
   const limits = await composeAdmission(context, { stores, records });
   const responseCache = composeResponseCache(context, configuration);
-  const owned = { guardrails, policies, prompts, a2aAgents, mcpServers, searchTools, vectorStores, responseCache };
+  const vectors = { vectorStores, vectorStoreIndexes };
+  const owned = { guardrails, policies, prompts, a2aAgents, mcpServers, searchTools, ...vectors, responseCache };
   const shared = { stores, configuration, http, bus, catalog, ...owned, ...models, ...recording, ...limits };
   const engine = composeGateway(context, { ...shared, keyOf: keys.keyOf });
   const connections = composeConnections(context);

@@ -6,6 +6,7 @@ import { refreshKeys } from '../resolvers/keys.ts';
 import { refreshA2aAgents } from '../resolvers/a2a-agents.ts';
 import { refreshGuardrails } from '../resolvers/guardrails.ts';
 import { refreshSearchTools } from '../resolvers/search-tools.ts';
+import { refreshVectorStoreIndexes } from '../resolvers/vector-store-indexes.ts';
 import { refreshVectorStores } from '../resolvers/vector-stores.ts';
 import { refreshPolicies } from '../resolvers/policies.ts';
 import { refreshPrompts } from '../resolvers/prompts.ts';
@@ -120,6 +121,7 @@ function systemTasks(settings: StartContext['settings'], alone: boolean): readon
     { name: 'a2a-agent-refresh', seconds: rowsSeconds, operation: refreshA2aAgents },
     { name: 'guardrail-refresh', seconds: rowsSeconds, operation: refreshGuardrails },
     { name: 'vector-store-refresh', seconds: rowsSeconds, operation: refreshVectorStores },
+    { name: 'vector-store-index-refresh', seconds: rowsSeconds, operation: refreshVectorStoreIndexes },
     { name: 'search-tool-refresh', seconds: rowsSeconds, operation: refreshSearchTools },
     { name: 'policy-refresh', seconds: rowsSeconds, operation: refreshPolicies },
     { name: 'prompt-refresh', seconds: rowsSeconds, operation: refreshPrompts },

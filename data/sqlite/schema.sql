@@ -1138,6 +1138,20 @@ CREATE TABLE "plugin" (
       );
 CREATE UNIQUE INDEX "plugin_name_unique" on "plugin" ("name");
 CREATE INDEX "plugin_created_at_id_index" on "plugin" ("created_at", "id");
+CREATE TABLE "vector_store_index" (
+        "id" text not null primary key,
+        "name" text not null,
+        "store_id" text not null,
+        "account_name" text not null,
+        "info" json null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE UNIQUE INDEX "vector_store_index_name_unique" on "vector_store_index" ("name");
+CREATE INDEX "vector_store_index_created_at_id_index" on "vector_store_index" ("created_at", "id");
 insert into "schema_migration" ("name") values
 ('Migration20261121000000_foundation'),
 ('Migration20261121010000_catalog_releases'),
@@ -1209,4 +1223,5 @@ insert into "schema_migration" ("name") values
 ('Migration20261130141500_prompts'),
 ('Migration20261130142536_spend_row_routing'),
 ('Migration20261130174905_command_line_sessions'),
-('Migration20261130181811_plugins');
+('Migration20261130181811_plugins'),
+('Migration20261130211500_vector_store_indexes');

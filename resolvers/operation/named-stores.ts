@@ -1,8 +1,12 @@
 import type { CallLabels } from '../../src/domain/calls/call-labels.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { isJsonObject, type JsonObject } from '../../src/domain/json-object.ts';
+import type { PermissionTerms } from '../../src/domain/object-permissions/permission-layers.ts';
+import { assertMayUseIndex, mayUseIndex } from '../../src/domain/vector-store-indexes/index-rights.ts';
+import { toolsWithStores } from '../../src/domain/vector-store-indexes/named-indexes.ts';
 import { segmentsOf, storesInBody, storesInPath } from '../../src/domain/vector-stores/named-stores.ts';
 import { assertMayNameStore, hasStoreLists } from '../../src/domain/vector-stores/store-rights.ts';
+import type { VectorStore } from '../../src/domain/vector-stores/vector-store.ts';
 import { permissionTerms } from './object-rights.ts';
 import type { StoreNamingPlatform } from './object-rights-platform.ts';
 import { callerOf } from './operation.ts';
@@ -19,6 +23,30 @@ interface NamingRequest {
 const namesStores = (tool: unknown): boolean =>
   isJsonObject(tool) && (tool['type'] === 'file_search' || Object.hasOwn(tool, 'vector_store_ids'));
 
+/** Whether no store is registered and no index exists, so that only lists refuse stores. */
+const knowsNoStore = ({ platform: { vectorStores, vectorStoreIndexes } }: Scope<StoreNamingPlatform>): boolean =>
+  vectorStores.list().length === 0 && vectorStoreIndexes.list().length === 0;
+
+/**
+ * Checks access to a store that a request names by its id or by an index. Without a registration, the store of an index
+ * needs the right to one of its indexes. A text that is both a name and an id needs both rights. Throws Forbidden.
+ */
+function assertMayName(
+  scope: Scope<StoreNamingPlatform>,
+  id: string,
+  { store, terms }: { readonly store: VectorStore | null; readonly terms: PermissionTerms },
+): void {
+  const caller = callerOf(scope);
+  const { vectorStoreIndexes } = scope.platform;
+  const index = store === null ? vectorStoreIndexes.named(id) : null;
+  const ofStore = store === null ? vectorStoreIndexes.ofStore(id) : [];
+  const [first] = ofStore;
+  if (index === null && first === undefined) return assertMayNameStore(caller, id, { store, terms });
+  if (index !== null) assertMayUseIndex(caller, index, 'read', terms);
+  const isRefused = !ofStore.some((one) => mayUseIndex(caller, one, 'read', terms));
+  if (first !== undefined && isRefused) assertMayUseIndex(caller, first, 'read', terms);
+}
+
 /**
  * Returns a check of one line of a batch. The check throws Forbidden when the line names a vector store that the caller
  * may not use. Null when the caller may name every store.
@@ -30,9 +58,9 @@ export async function batchStoreCheck(
   const caller = callerOf(scope);
   const { vectorStores } = scope.platform;
   const terms = await permissionTerms(scope, labels);
-  if (vectorStores.list().length === 0 && !hasStoreLists(caller, terms)) return null;
+  if (knowsNoStore(scope) && !hasStoreLists(caller, terms)) return null;
   return (named) => {
-    for (const id of new Set(named)) assertMayNameStore(caller, id, { store: vectorStores.find(id), terms });
+    for (const id of new Set(named)) assertMayName(scope, id, { store: vectorStores.find(id), terms });
   };
 }
 
@@ -44,23 +72,40 @@ export async function assertMayNameStores(
   scope: Scope<StoreNamingPlatform>,
   { path, body, labels }: NamingRequest,
 ): Promise<void> {
-  const caller = callerOf(scope);
   const stores = scope.platform.vectorStores.list();
   const terms = await permissionTerms(scope, labels);
-  if (stores.length === 0 && !hasStoreLists(caller, terms)) return;
+  if (knowsNoStore(scope) && !hasStoreLists(callerOf(scope), terms)) return;
   const byId = new Map(stores.map((store) => [store.id, store]));
   const named = new Set([...storesInBody(body), ...storesInPath(path)]);
   // The id of a registered store counts in every segment of the path, not only after `vector_stores`.
   for (const segment of segmentsOf(path)) if (byId.has(segment)) named.add(segment);
-  for (const id of named) assertMayNameStore(caller, id, { store: byId.get(id) ?? null, terms });
+  for (const id of named) assertMayName(scope, id, { store: byId.get(id) ?? null, terms });
 }
 
-/** Sends a conversation. Throws Forbidden instead when its tools name a vector store that the caller may not use. */
+/** A request whose tools have ids of stores in place of names of indexes. The caller's rights are checked before. */
+export function withStoresOfIndexes(scope: Scope<StoreNamingPlatform>, request: ModelRequest): ModelRequest {
+  const { vectorStores, vectorStoreIndexes } = scope.platform;
+  if (vectorStoreIndexes.list().length === 0) return request;
+  const tools = toolsWithStores(request.body['tools'], (name) =>
+    vectorStores.find(name) === null ? (vectorStoreIndexes.named(name)?.storeId ?? null) : null,
+  );
+  if (tools === null) return request;
+  return { ...request, body: { ...request.body, tools }, replaced: { ...request.replaced, tools } };
+}
+
+/**
+ * Sends a conversation, with ids of stores in place of names of indexes. Throws Forbidden instead when its tools name a
+ * vector store that the caller may not use.
+ */
 export function sendAfterStoreCheck<Answer>(
   scope: Scope<StoreNamingPlatform>,
-  { body: { tools }, labels }: Pick<ModelRequest, 'body' | 'labels'>,
-  send: () => Promise<Answer>,
+  request: ModelRequest,
+  send: (checked: ModelRequest) => Promise<Answer>,
 ): Promise<Answer> {
-  if (!Array.isArray(tools) || !tools.some(namesStores)) return send();
-  return assertMayNameStores(scope, { path: '', body: { tools }, labels }).then(send);
+  const { body, labels } = request;
+  const { tools } = body;
+  if (!Array.isArray(tools) || !tools.some(namesStores)) return send(request);
+  return assertMayNameStores(scope, { path: '', body: { tools }, labels }).then(() =>
+    send(withStoresOfIndexes(scope, request)),
+  );
 }

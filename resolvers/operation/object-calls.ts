@@ -46,6 +46,7 @@ const NOT_FOUND_TEXTS: Readonly<Record<ObjectKind, (id: string) => string>> = {
   fine_tuning_job: (id) => `Fine-tuning job with id '${id}' not found.`,
   eval: (id) => `Eval with id '${id}' not found.`,
   eval_run: (id) => `Eval run with id '${id}' not found.`,
+  skill: (id) => `Skill with id '${id}' not found.`,
 };
 
 /** Error for an object that does not exist or that the caller may not see. */
@@ -94,12 +95,14 @@ export interface ObjectCall {
   readonly expected?: BilledQuantity | undefined;
   /** Text of the body that guardrails check. */
   readonly prompt?: string;
+  /** Headers of the request that the provider gets. */
+  readonly headers?: PassThrough['headers'];
 }
 
 /** Sends a call about a stored object. Throws what the gateway's `pass` throws. */
 export function pass(
   scope: CallScope,
-  { action, place, tail, body, calls, expected, prompt }: ObjectCall,
+  { action, place, tail, body, calls, expected, prompt, headers }: ObjectCall,
   facts: CallFacts,
   measured?: PassThrough['measured'],
 ): Promise<GatewayCall> {
@@ -115,6 +118,7 @@ export function pass(
     ...(expected && { expected }),
     ...(prompt === undefined ? {} : { prompt }),
     ...(measured && { measured }),
+    ...(headers && { headers }),
   };
   return scope.platform.gateway.pass(callerOf(scope), deployment, request, scope.signal);
 }

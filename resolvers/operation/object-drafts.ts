@@ -1,5 +1,7 @@
 import { isSameUpstream } from '../../src/domain/deployments/same-upstream.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
+import type { Form } from '../../src/domain/inference/form.ts';
+import { assertFits } from '../../src/domain/upstream-objects/file-limits.ts';
 import type { BilledQuantity } from '../../src/domain/inference/billed-quantity.ts';
 import { isJsonObject, type JsonObject } from '../../src/domain/json-object.ts';
 import type { BatchCalls } from '../../src/domain/upstream-objects/batch-calls.ts';
@@ -29,6 +31,8 @@ export interface NewObject {
   readonly parentId: string | null;
   /** Labels of the request, which name its customer. */
   readonly labels?: CallLabels;
+  /** The body as a form; absent for a JSON body. */
+  readonly form?: Form;
 }
 
 /** Where a new object is created, and what replaces members of the request. */
@@ -123,6 +127,19 @@ async function preparedJob(scope: ObjectScope, draft: NewObject): Promise<Prepar
   return { place: { ...place, model }, set };
 }
 
+/** Throws TooLarge for a form with a file above the limit. */
+export function assertFilesFit({ platform }: ObjectScope, form: Form): void {
+  for (const { filename, bodyStart, bodyEnd } of form.parts)
+    if (filename !== null) assertFits(bodyEnd - bodyStart, platform.fileLimits.file);
+}
+
+/** A skill is created from uploaded files, where the request says. */
+async function preparedSkill(scope: ObjectScope, draft: NewObject): Promise<PreparedObject> {
+  const { kind, model, provider, labels, form } = draft;
+  if (form !== undefined) assertFilesFit(scope, form);
+  return { place: await scope.platform.gateway.placeFor(callerOf(scope), { kind, model, provider, labels }), set: {} };
+}
+
 /** Names of models without counts of their calls. */
 const uncounted = (names: Iterable<string>): BatchCalls =>
   Object.fromEntries([...new Set(names)].map((name) => [name, { requests: 0, tokens: 0 }]));
@@ -170,11 +187,12 @@ const PREPARATIONS: Readonly<Record<FamilyKind, (scope: ObjectScope, draft: NewO
   fine_tuning_job: preparedJob,
   eval: preparedEval,
   eval_run: preparedRun,
+  skill: preparedSkill,
 };
 
 /**
  * Selects the deployment of a new object and replaces ids of files and names of models by those of the upstream. Throws
- * InvalidInput, NotFound, Forbidden, and what the gateway's `placeFor` throws.
+ * InvalidInput, TooLarge, NotFound, Forbidden, and what the gateway's `placeFor` throws.
  */
 export const preparedObject = (scope: ObjectScope, draft: NewObject): Promise<PreparedObject> =>
   PREPARATIONS[draft.kind](scope, draft);

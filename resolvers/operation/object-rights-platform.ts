@@ -1,4 +1,5 @@
 import type { CustomerPermissions } from '../../src/domain/object-permissions/permission-layers.ts';
+import type { VectorStoreIndexes } from '../../src/domain/vector-store-indexes/vector-store-index.ts';
 import type { VectorStores } from '../../src/domain/vector-stores/vector-store.ts';
 import type { Configuration } from '../../src/domain/settings/configuration.ts';
 
@@ -11,4 +12,5 @@ export interface ObjectRightsPlatform {
 /** Parts that decide the rights to vector stores which a request to another API names. */
 export interface StoreNamingPlatform extends ObjectRightsPlatform {
   readonly vectorStores: VectorStores;
+  readonly vectorStoreIndexes: VectorStoreIndexes;
 }

@@ -176,8 +176,8 @@ export interface GatewayActivityPlatform {
 }
 
 /** Model calls. */
-export interface InferencePlatform extends PromptedPlatform, StoreNamingPlatform {
-  readonly gateway: Gateway & PreviewGateway & TokenGateway;
+export interface InferencePlatform extends PromptedPlatform, Pick<ObjectPlatform, 'stores'>, StoreNamingPlatform {
+  readonly gateway: Gateway & ObjectGateway & PreviewGateway & TokenGateway;
   readonly fileLimits: FileLimits;
 }
 

@@ -8,7 +8,7 @@ import { isOwnResponseId, type UpstreamResponse, ownResponseId } from '../../src
 import type { GatewayCall } from '../../src/gateway/gateway.ts';
 import { isAvailable } from './deleted-responses.ts';
 import { withContainers } from './named-containers.ts';
-import { assertMayNameStores } from './named-stores.ts';
+import { assertMayNameStores, withStoresOfIndexes } from './named-stores.ts';
 import { callerOf } from './operation.ts';
 import { resolveReferences, noPrevious } from './response-context.ts';
 import type { ResponsePlatform } from './platform.ts';
@@ -55,7 +55,7 @@ export async function askWithItems(
   const store = storeAnswer(scope, { id: answerIds.ownId, previousId, ownItemsOf });
   const followUp = isStored ? { ...answerIds, store, isAvailable: (id: string) => isAvailable(scope, id) } : answerIds;
   await assertMayUseTools(scope, request);
-  const placed = await withContainers(scope, resolved.request);
+  const placed = withStoresOfIndexes(scope, await withContainers(scope, resolved.request));
   const call = await scope.platform.gateway.call(callerOf(scope), { ...placed, followUp }, scope.signal);
   return { call, items: call.editedBody === undefined ? items : ownItemsOf(call.editedBody) };
 }

@@ -2,6 +2,7 @@ import type { Clock, Ids } from '../../src/domain/clock.ts';
 import type { CredentialFinder } from '../../src/domain/credentials/credential.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { ProviderAccounts } from '../../src/domain/pass-through/providers.ts';
+import type { VectorStoreIndexes } from '../../src/domain/vector-store-indexes/vector-store-index.ts';
 import type { VectorStores } from '../../src/domain/vector-stores/vector-store.ts';
 import type { ForwardGateway, Gateway } from '../../src/gateway/gateway.ts';
 import type { ObjectRightsPlatform } from './object-rights-platform.ts';
@@ -11,6 +12,7 @@ import type { Stores } from './stores.ts';
 export interface VectorStorePlatform extends ObjectRightsPlatform {
   readonly stores: Pick<Stores, 'upstreamObjects'>;
   readonly vectorStores: VectorStores;
+  readonly vectorStoreIndexes: VectorStoreIndexes;
   /** Accounts of providers, for stores without an account of their own. */
   readonly accounts: Pick<ProviderAccounts, 'of'>;
   /** Stored credentials by name. */

@@ -26,6 +26,7 @@ export const CHANGE_KINDS = [
   'prompts',
   'a2aAgents',
   'vectorStores',
+  'vectorStoreIndexes',
   'searchTools',
   'mcpServers',
 ] as const;

@@ -54,10 +54,12 @@ import { guardrailRoutes } from '../../rest-shims/guardrails.ts';
 import { ragRoutes } from '../../rest-shims/rag.ts';
 import { memoryRoutes } from '../../rest-shims/memory.ts';
 import { providerObjectRoutes } from '../../rest-shims/provider-objects.ts';
+import { skillRoutes } from '../../rest-shims/skills.ts';
 import { videoRoutes } from '../../rest-shims/videos.ts';
 import { searchRoutes } from '../../rest-shims/search.ts';
 import { searchToolRoutes } from '../../rest-shims/search-tools.ts';
 import { vectorStoreCallRoutes } from '../../rest-shims/vector-store-calls.ts';
+import { vectorStoreIndexRoutes } from '../../rest-shims/vector-store-indexes.ts';
 import { vectorStoreRoutes } from '../../rest-shims/vector-stores.ts';
 import { pluginRoutes } from '../../rest-shims/plugins.ts';
 import { policyRoutes } from '../../rest-shims/policies.ts';
@@ -134,12 +136,14 @@ export function restRoutes(): readonly RouteRow[] {
     ...mcpToolRoutes,
     ...guardrailUseRoutes,
     ...vectorStoreRoutes,
+    ...vectorStoreIndexRoutes,
     ...policyAttachmentRoutes,
     ...policyRoutes,
     ...promptRoutes,
     ...vectorStoreCallRoutes,
     ...videoRoutes,
     ...providerObjectRoutes,
+    ...skillRoutes,
     ...memoryRoutes,
     ...commandLineAuthorizationRoutes,
     ...pluginRoutes,

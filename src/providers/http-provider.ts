@@ -36,10 +36,10 @@ export interface Protocol {
   /** URL, headers and body of a request. A promise when a credential must be loaded first. */
   prepare(deployment: Deployment, request: ModelRequest): UpstreamCall | Promise<UpstreamCall>;
   /**
-   * URL and headers for stored objects (files, batches, responses), in OpenAI's format. Absent when the vendor stores
-   * none.
+   * URL and headers for stored objects, such as files. `sent` has headers of the caller that select the version of the
+   * API. Absent when the vendor stores none.
    */
-  storageTarget?(deployment: Deployment, path: `/${string}`): CallTarget;
+  storageTarget?(deployment: Deployment, path: `/${string}`, sent: Readonly<Record<string, string>>): CallTarget;
   /** Converts a streamed body to server-sent events. Absent when the vendor sends them. */
   toEvents?(body: ByteStream): ByteStream;
 }

@@ -15,13 +15,20 @@ export interface CallTarget {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Creates the function that forwards calls for stored objects (files, batches, responses), in OpenAI's format. */
+/**
+ * Creates the function that forwards calls about stored objects, in the format of the vendor. `storageTarget` gets the
+ * headers of the caller that select the version of the API.
+ */
 export function createPassThrough(
   http: HttpClient,
-  storageTarget: (deployment: Deployment, path: PassThrough['path']) => CallTarget,
+  storageTarget: (
+    deployment: Deployment,
+    path: PassThrough['path'],
+    sent: NonNullable<PassThrough['headers']>,
+  ) => CallTarget,
 ): NonNullable<Provider['pass']> {
-  return async (deployment, { action, path, body, owner }, signal) => {
-    const { url, headers } = storageTarget(deployment, path);
+  return async (deployment, { action, path, body, owner, headers: sent = {} }, signal) => {
+    const { url, headers } = storageTarget(deployment, path, sent);
     const { contentType, pieces } = await encodedBody(body);
     signal.throwIfAborted();
     const call = {

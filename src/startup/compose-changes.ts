@@ -15,6 +15,7 @@ import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
 import type { SearchTools } from '../domain/search-tools/search-tool.ts';
 import type { Policies } from '../domain/policies/policies.ts';
 import type { Prompts } from '../domain/prompts/prompt.ts';
+import type { VectorStoreIndexes } from '../domain/vector-store-indexes/vector-store-index.ts';
 import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
 import { withChangeListener } from '../domain/row-store.ts';
 import type { CatalogKeyRing } from '../gateway/keys/catalog-key-ring.ts';
@@ -84,6 +85,7 @@ function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores
     tags: withChangeListener(tags, announcing('labelBudgets')),
     tokenMappings: withChangeListener(stores.tokenMappings, announcing('tokenMappings')),
     vectorStores: withChangeListener(stores.vectorStores, announcing('vectorStores')),
+    vectorStoreIndexes: withChangeListener(stores.vectorStoreIndexes, announcing('vectorStoreIndexes')),
     searchTools: withChangeListener(stores.searchTools, announcing('searchTools')),
   };
 }
@@ -130,6 +132,7 @@ interface Caches {
   readonly prompts: Pick<Prompts, 'refresh'>;
   readonly a2aAgents: Pick<A2aAgents, 'refresh'>;
   readonly vectorStores: Pick<VectorStores, 'refresh'>;
+  readonly vectorStoreIndexes: Pick<VectorStoreIndexes, 'refresh'>;
   readonly searchTools: Pick<SearchTools, 'refresh'>;
   readonly mcpServers: Pick<McpServers, 'refresh'>;
   readonly teamLogging: Pick<TeamLogging, 'evict' | 'evictAll'>;
@@ -153,6 +156,7 @@ export const changeListenerOf =
     if (changed.has('prompts')) refreshCache(caches.prompts);
     if (changed.has('a2aAgents')) refreshCache(caches.a2aAgents);
     if (changed.has('vectorStores')) refreshCache(caches.vectorStores);
+    if (changed.has('vectorStoreIndexes')) refreshCache(caches.vectorStoreIndexes);
     if (changed.has('searchTools')) refreshCache(caches.searchTools);
     if (changed.has('mcpServers')) refreshCache(caches.mcpServers);
   };

@@ -10,6 +10,7 @@ import type { McpServers } from '../domain/mcp-servers/mcp-server.ts';
 import type { ResponseCache } from '../domain/response-cache/response-cache.ts';
 import type { ProcessLoad } from '../domain/metrics.ts';
 import type { SearchTools } from '../domain/search-tools/search-tool.ts';
+import type { VectorStoreIndexes } from '../domain/vector-store-indexes/vector-store-index.ts';
 import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
 import type { Policies } from '../domain/policies/policies.ts';
 import type { Prompts } from '../domain/prompts/prompt.ts';
@@ -69,6 +70,7 @@ interface PlatformParts
   readonly guardrails: Guardrails;
   readonly activeGuardrails: ActiveGuardrails;
   readonly vectorStores: VectorStores;
+  readonly vectorStoreIndexes: VectorStoreIndexes;
   readonly responseCache: ResponseCache;
   readonly searchTools: SearchTools;
   readonly policies: Policies;
@@ -160,6 +162,7 @@ const modelPlatform = ({ settings, log }: StartContext, { deployments, ...parts 
   guardrails: parts.guardrails,
   activeGuardrails: parts.activeGuardrails,
   vectorStores: parts.vectorStores,
+  vectorStoreIndexes: parts.vectorStoreIndexes,
   searchTools: parts.searchTools,
   searchVendors: SEARCH_VENDORS,
   policies: parts.policies,

@@ -54,6 +54,7 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
     'other_routes: search named unknown',
     'other_routes: GET /v1/containers',
     'other_routes: GET /v1/evals',
+    'other_routes: GET /v1/skills',
   ],
   nativeBodies: [
     'inference: messages malformed',

@@ -120,6 +120,7 @@ for (const engine of ENGINES)
         'upstream_object',
         'user_account',
         'vector_store',
+        'vector_store_index',
         'virtual_key',
       ]);
       await migrator.down({ to: 0 });

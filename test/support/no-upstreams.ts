@@ -6,6 +6,7 @@ import type { Policies } from '../../src/domain/policies/policies.ts';
 import { UNCOUNTED_CALL } from '../../src/domain/a2a-agents/sessions.ts';
 import { createPolicyBook } from '../../src/domain/policies/policy-book.ts';
 import type { Prompts } from '../../src/domain/prompts/prompt.ts';
+import type { VectorStoreIndexes } from '../../src/domain/vector-store-indexes/vector-store-index.ts';
 import type { VectorStores } from '../../src/domain/vector-stores/vector-store.ts';
 import type { McpServers } from '../../src/domain/mcp-servers/mcp-server.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
@@ -102,6 +103,16 @@ const NO_VECTOR_STORES: VectorStores = {
   refresh: async () => {},
 };
 
+/** Indexes of a server that has none. */
+const NO_VECTOR_STORE_INDEXES: VectorStoreIndexes = {
+  list: () => [],
+  named: () => null,
+  ofStore: () => [],
+  add: refuse,
+  remove: refuse,
+  refresh: async () => {},
+};
+
 /** Search tools of a server that has none. */
 const NO_SEARCH_TOOLS: SearchTools = {
   list: () => [],
@@ -150,6 +161,7 @@ export const NO_DEFINITIONS = {
   policies: NO_POLICIES,
   prompts: NO_PROMPTS,
   vectorStores: NO_VECTOR_STORES,
+  vectorStoreIndexes: NO_VECTOR_STORE_INDEXES,
   searchTools: NO_SEARCH_TOOLS,
   searchVendors: { all: [], find: () => null },
 };

@@ -55,6 +55,9 @@ export const METADATA: Readonly<Record<(typeof METADATA_MEMBERS)[number], FieldR
   temp_budget_expiry: moment,
 };
 
+/** Reader of the indexes of vector stores that the keys of a team may use. */
+export const INDEX_READER = { allowed_vector_store_indexes: optional(METADATA.allowed_vector_store_indexes) };
+
 /** Readers of the members about guardrails and policies of teams and projects. */
 export const GUARDRAIL_READERS = {
   guardrails: optional(METADATA.guardrails),

@@ -29,4 +29,13 @@ export const PROVIDER_OBJECT_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'fineTuningJobs.list': 'List your fine-tuning jobs.',
   'fineTuningJobs.pause': 'Pause a fine-tuning job.',
   'fineTuningJobs.resume': 'Resume a paused fine-tuning job.',
+  'skillVersions.content': 'Download the files of a version of a skill, as a ZIP archive.',
+  'skillVersions.create': 'Upload a new version of a skill.',
+  'skillVersions.delete': 'Delete a version of a skill.',
+  'skillVersions.get': 'Read a version of a skill.',
+  'skillVersions.list': 'List the versions of a skill.',
+  'skills.create': 'Create a skill from uploaded files.',
+  'skills.delete': 'Delete a skill.',
+  'skills.get': 'Read a skill.',
+  'skills.list': 'List your skills, or those that Anthropic publishes.',
 };

@@ -30,6 +30,7 @@ export const AUDIT_NOUNS = [
   'prompt',
   'a2a_agent',
   'vector_store',
+  'vector_store_index',
   'search_tool',
   'mcp_server',
   'mcp_toolset',

@@ -25,6 +25,7 @@ export const OBJECT_PATHS = {
   fine_tuning_job: '/fine_tuning/jobs',
   eval: '/evals',
   eval_run: '/evals',
+  skill: '/skills',
 } as const;
 
 /**

@@ -2,8 +2,11 @@ import type { HttpMethod } from '../http.ts';
 import type { ObjectAction } from './object-action.ts';
 import type { ObjectKind } from './upstream-object.ts';
 
-/** Kinds of objects whose API is a table: this file has the actions, `rest-shims/provider-objects.ts` the routes. */
-export type FamilyKind = Extract<ObjectKind, 'container' | 'fine_tuning_job' | 'eval' | 'eval_run'>;
+/**
+ * Kinds of objects whose API is a table. This file has the actions. The routes are in `rest-shims/provider-objects.ts`,
+ * those of skills in `rest-shims/skills.ts`.
+ */
+export type FamilyKind = Extract<ObjectKind, 'container' | 'fine_tuning_job' | 'eval' | 'eval_run' | 'skill'>;
 
 /**
  * One action on an object of a family. `below` is the path after the id of the object. Its `:part` stands for the id of
@@ -19,6 +22,8 @@ export interface FamilyAction extends ObjectAction {
   readonly answers: 'object' | 'parts' | 'bytes' | 'deletion';
   /** Whether the body of the request is sent on. Other bodies are ignored. */
   readonly sendsBody: boolean;
+  /** Whether an action on a part changes the object, so that its stored state is read again. */
+  readonly changesObject?: true;
 }
 
 /** The actions that a family needs besides those of its routes. */
@@ -33,7 +38,7 @@ export interface ObjectFamily {
 const action = (
   kind: FamilyKind,
   [name, method, below, callType]: readonly [name: string, method: HttpMethod, below: string, callType: string],
-  more: Partial<Pick<FamilyAction, 'answers' | 'createsObject' | 'billed' | 'sendsBody'>> = {},
+  more: Partial<Pick<FamilyAction, 'answers' | 'createsObject' | 'billed' | 'sendsBody' | 'changesObject'>> = {},
 ): FamilyAction => ({
   name,
   kind,
@@ -109,6 +114,30 @@ export const EVAL_RUN = {
   getItem: action('eval_run', ['evalRunItems.get', 'GET', '/output_items/:part', 'aget_run_output_item'], PARTS),
 } as const;
 
+/** A skill has versions, which are its parts. `list` is for the skills that the provider publishes. */
+export const SKILL = {
+  create: action('skill', ['skills.create', 'POST', '', 'acreate_skill'], { createsObject: true }),
+  list: action('skill', ['skills.list', 'GET', '', 'alist_skills'], PARTS),
+  get: action('skill', ['skills.get', 'GET', '', 'aget_skill']),
+  delete: action('skill', ['skills.delete', 'DELETE', '', 'adelete_skill'], DELETION),
+  createVersion: action('skill', ['skillVersions.create', 'POST', '/versions', 'acreate_skill_version'], {
+    ...PARTS,
+    createsObject: true,
+    changesObject: true,
+  }),
+  listVersions: action('skill', ['skillVersions.list', 'GET', '/versions', 'alist_skill_versions'], PARTS),
+  getVersion: action('skill', ['skillVersions.get', 'GET', '/versions/:part', 'aget_skill_version'], PARTS),
+  deleteVersion: action('skill', ['skillVersions.delete', 'DELETE', '/versions/:part', 'adelete_skill_version'], {
+    ...PARTS,
+    changesObject: true,
+  }),
+  readVersion: action(
+    'skill',
+    ['skillVersions.content', 'GET', '/versions/:part/content', 'aget_skill_version_content'],
+    BYTES,
+  ),
+} as const;
+
 /** Providers with containers and evaluations. Other providers with files have none. */
 const WITH_ALL_KINDS: ReadonlySet<string> = new Set([
   'openai',
@@ -121,9 +150,12 @@ const WITH_ALL_KINDS: ReadonlySet<string> = new Set([
 /** Kinds that only some providers with files have. */
 const RARE_KINDS: ReadonlySet<ObjectKind> = new Set(['container', 'eval', 'eval_run']);
 
-/** Whether a provider that stores files may also store objects of a kind. */
+/** The provider that stores skills, and nothing else. */
+const SKILL_PROVIDER = 'anthropic';
+
+/** Whether a provider that stores objects may store objects of a kind. */
 export const mayStore = (provider: string, kind: ObjectKind): boolean =>
-  !RARE_KINDS.has(kind) || WITH_ALL_KINDS.has(provider);
+  (kind === 'skill') === (provider === SKILL_PROVIDER) && (!RARE_KINDS.has(kind) || WITH_ALL_KINDS.has(provider));
 
 /** Actions by kind that operations need without a route. */
 export const FAMILIES: Readonly<Record<FamilyKind, ObjectFamily>> = {
@@ -131,4 +163,5 @@ export const FAMILIES: Readonly<Record<FamilyKind, ObjectFamily>> = {
   fine_tuning_job: { ...FINE_TUNING_JOB, undo: FINE_TUNING_JOB.cancel },
   eval: { ...EVAL, undo: EVAL.delete },
   eval_run: { ...EVAL_RUN, undo: EVAL_RUN.cancel },
+  skill: { ...SKILL, undo: SKILL.delete },
 };

@@ -33,6 +33,8 @@ export interface PassThrough {
   /** Path under the upstream's base address, with the upstream's own ids. */
   readonly path: `/${string}`;
   readonly body: PassBody;
+  /** Headers of the caller that select the version of the API, by lower-case name. Only some providers read them. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly callId: ModelRequest['callId'];
   readonly parent: ModelRequest['parent'];
   readonly labels?: NonNullable<ModelRequest['labels']>;

@@ -12,7 +12,8 @@ export type ObjectKind =
   | 'container'
   | 'fine_tuning_job'
   | 'eval'
-  | 'eval_run';
+  | 'eval_run'
+  | 'skill';
 
 /** Prefixes of ids, ours and the upstream's. */
 const PREFIXES: Readonly<Record<ObjectKind, string>> = {
@@ -24,9 +25,10 @@ const PREFIXES: Readonly<Record<ObjectKind, string>> = {
   fine_tuning_job: 'ftjob-',
   eval: 'eval_',
   eval_run: 'evalrun_',
+  skill: 'skill_',
 };
 
-/** Member `object` of objects of each kind. */
+/** Member `object` of objects of each kind. Skills have it in `type`. */
 export const OBJECT_MEMBERS: Readonly<Record<ObjectKind, string>> = {
   file: 'file',
   batch: 'batch',
@@ -36,6 +38,7 @@ export const OBJECT_MEMBERS: Readonly<Record<ObjectKind, string>> = {
   fine_tuning_job: 'fine_tuning.job',
   eval: 'eval',
   eval_run: 'eval.run',
+  skill: 'skill',
 };
 
 /** Kinds whose objects have the id of the upstream: requests for responses name them, and the answers do. */

@@ -14,19 +14,24 @@ export const unknownStore = (id: string): NotFound =>
   new NotFound('vector store', id, `Vector store with ID ${id} not found`);
 
 /**
- * Whose list does not contain a store; null where all lists contain it. The lists are those of the key, its owners and
- * the customer of the call. A list that is absent or empty contains every store.
+ * Whose list contains none of some names of a store; null where all lists contain one. The lists are those of the key,
+ * its owners and the customer of the call. A list that is absent or empty contains every store.
  */
-function listWithout(caller: Caller, id: string, terms: PermissionTerms): 'key' | 'team' | 'owner' | null {
+function listWithout(caller: Caller, ids: readonly string[], terms: PermissionTerms): 'key' | 'team' | 'owner' | null {
   const { key, team, ...others } = permissionLayersOf(caller, terms);
   const refuses = (permission: ObjectPermission | null): boolean =>
-    permission !== null && namesIn(permission, 'vector_stores')?.includes(id) === false;
+    permission !== null && namesIn(permission, 'vector_stores')?.some((id) => ids.includes(id)) === false;
   if (refuses(key)) return 'key';
   if (refuses(team)) return 'team';
   return allLayers({ key: null, team: null, ...others }).some(refuses) ? 'owner' : null;
 }
 
-const seesAll = ({ role }: Caller): boolean => role === 'proxy_admin' || role === 'proxy_admin_viewer';
+/** Whether no list of the key, its owners and the customer refuses a store with these names. */
+export const isInLists = (caller: Caller, ids: readonly string[], terms: PermissionTerms): boolean =>
+  listWithout(caller, ids, terms) === null;
+
+/** Whether a caller may read every vector store. */
+export const seesAllStores = ({ role }: Caller): boolean => role === 'proxy_admin' || role === 'proxy_admin_viewer';
 
 /**
  * Checks access to a store that a caller names. `store` is its registration, null without one. Throws Forbidden for a
@@ -39,16 +44,17 @@ export function assertMayUseStore(
   store: VectorStore | null,
   terms: PermissionTerms = PLAIN_TERMS,
 ): void {
-  assertListed(caller, id, terms);
-  if (seesAll(caller)) return;
+  assertListed(caller, [id], terms);
+  if (seesAllStores(caller)) return;
   if (store === null) throw unknownStore(id);
   if (store.teamId !== null && store.teamId !== nullIfBlank(caller.teamId))
     throw new Forbidden(`The team of the key is not allowed to access the vector store ${id}.`, 'team_vector_store');
 }
 
-/** Throws Forbidden for a store that a list does not contain. */
-function assertListed(caller: Caller, id: string, terms: PermissionTerms): void {
-  const refusing = listWithout(caller, id, terms);
+/** Throws Forbidden for a store that a list does not contain by one of its names. Errors have the first name. */
+export function assertListed(caller: Caller, ids: readonly [string, ...string[]], terms: PermissionTerms): void {
+  const [id] = ids;
+  const refusing = listWithout(caller, ids, terms);
   if (refusing === 'key')
     throw new Forbidden(`The key is not allowed to access the vector store ${id}.`, 'key_vector_store');
   if (refusing === 'team')
@@ -74,7 +80,7 @@ export function assertMayNameStore(
   { store, terms }: { readonly store: VectorStore | null; readonly terms: PermissionTerms },
 ): void {
   if (store !== null) assertMayUseStore(caller, id, store, terms);
-  else assertListed(caller, id, terms);
+  else assertListed(caller, [id], terms);
 }
 
 /**
@@ -102,6 +108,6 @@ export function assertMayChangeStore(
  * team can be used by its id only.
  */
 export const isListedFor = (caller: Caller, { id, teamId }: VectorStore): boolean => {
-  if (listWithout(caller, id, PLAIN_TERMS) !== null) return false;
-  return seesAll(caller) || (teamId !== null && teamId === nullIfBlank(caller.teamId));
+  if (!isInLists(caller, [id], PLAIN_TERMS)) return false;
+  return seesAllStores(caller) || (teamId !== null && teamId === nullIfBlank(caller.teamId));
 };

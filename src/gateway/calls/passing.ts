@@ -227,6 +227,7 @@ const PLURALS = {
   fine_tuning_job: 'fine-tuning jobs',
   eval: 'evals',
   eval_run: 'eval runs',
+  skill: 'skills',
 } as const;
 
 function noStorage({ kind, model, provider }: RequestedRoute): Unsupported {

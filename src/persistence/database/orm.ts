@@ -49,6 +49,7 @@ import { createGuardrailUseStore } from '../guardrails/use.ts';
 import { createMemoryStore } from '../memory/store.ts';
 import { createPluginStore } from '../plugins/store.ts';
 import { createSearchToolStore } from '../search-tools/store.ts';
+import { createVectorStoreIndexStore } from '../vector-store-indexes/store.ts';
 import { createVectorStoreStore } from '../vector-stores/store.ts';
 import { createPolicyAttachmentStore, createPolicyStore } from '../policies/store.ts';
 import { createPromptStore } from '../prompts/store.ts';
@@ -278,6 +279,7 @@ export async function openStores(options: StoresOptions) {
     guardrails: createGuardrailStore(database),
     guardrailUse: createGuardrailUseStore(database),
     vectorStores: createVectorStoreStore(database),
+    vectorStoreIndexes: createVectorStoreIndexStore(database),
     searchTools: createSearchToolStore(database),
     memory: createMemoryStore(database),
     plugins: createPluginStore(database),

@@ -43,6 +43,7 @@ import { GuardrailDayEntity, GuardrailRunEntity, GuardrailEntity } from '../guar
 import { MemoryEntity } from '../memory/entities.ts';
 import { PluginEntity } from '../plugins/entities.ts';
 import { SearchToolEntity } from '../search-tools/entities.ts';
+import { VectorStoreIndexEntity } from '../vector-store-indexes/entities.ts';
 import { VectorStoreEntity } from '../vector-stores/entities.ts';
 import { PolicyAttachmentEntity, PolicyEntity } from '../policies/entities.ts';
 import { PromptEntity } from '../prompts/entities.ts';
@@ -134,6 +135,7 @@ export const ENTITIES = [
   GuardrailDayEntity,
   GuardrailRunEntity,
   VectorStoreEntity,
+  VectorStoreIndexEntity,
   SearchToolEntity,
   CommandLineSessionEntity,
   MemoryEntity,

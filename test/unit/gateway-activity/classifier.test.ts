@@ -153,6 +153,8 @@ const OTHER_UPSTREAM_CALLS: ReadonlySet<string> = new Set([
   'evals.update',
   'evalRuns.create',
   'evalRuns.cancel',
+  'skills.create',
+  'skillVersions.create',
 ]);
 
 /** All POST requests below the path of a provider are counted as `llm`. */

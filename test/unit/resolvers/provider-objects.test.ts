@@ -62,6 +62,7 @@ function aSetup(objects: readonly UpstreamObject[], state: object = {}) {
     clock: { now: () => new Date(5_000) },
     records: { spendStored: () => Promise.resolve(true) },
     vectorStores: { list: () => [] },
+    vectorStoreIndexes: { list: () => [] },
     customerPermissions: { of: () => null },
     configuration: {},
   };

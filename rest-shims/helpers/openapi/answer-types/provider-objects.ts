@@ -29,6 +29,19 @@ const RUN = `
     error?: object | null, metadata?: object | null }
 `;
 
+const SKILL = `
+  { id: string, type?: string, display_name?: string | null, display_title?: string | null,
+    latest_version_id?: string | null, latest_version?: string | null, source?: unknown, created_at?: string | null,
+    updated_at?: string | null }
+`;
+
+const SKILL_VERSION = `
+  { id?: string, type?: string, skill_id?: string, version?: string | null, name?: string | null,
+    description?: string | null, directory?: string | null, created_at?: string | null }
+`;
+
+const DELETED_PART = '{ id?: string, type?: string }';
+
 const DELETED = '{ id: string, object: string, deleted: boolean }';
 
 const pageOf = (type: string): string =>
@@ -68,4 +81,13 @@ export const PROVIDER_OBJECT_ANSWERS: AnswerTypes = {
   'fineTuningJobs.list': pageOf(JOB),
   'fineTuningJobs.pause': JOB,
   'fineTuningJobs.resume': JOB,
+  'skillVersions.content': { '*/*': 'unknown' },
+  'skillVersions.create': SKILL_VERSION,
+  'skillVersions.delete': DELETED_PART,
+  'skillVersions.get': SKILL_VERSION,
+  'skillVersions.list': '{ data?: object[], has_more?: boolean, next_page?: string | null }',
+  'skills.create': SKILL,
+  'skills.delete': DELETED_PART,
+  'skills.get': SKILL,
+  'skills.list': '{ data: object[], has_more?: boolean, next_page?: string | null }',
 };
