@@ -240,6 +240,7 @@ export interface PassThroughPlatform extends StoreNamingPlatform {
   /** Accounts of providers whose own APIs are served below a prefix. */
   readonly accounts: ProviderAccounts;
   readonly gateway: ForwardGateway & Pick<Gateway, 'deployments'>;
+  readonly fallbacks: Pick<FallbackRegistry, 'policy'>;
   readonly clock: Clock;
   readonly ids: Ids;
 }
