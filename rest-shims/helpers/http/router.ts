@@ -26,8 +26,8 @@ export interface RestRouter {
   /** Runs the middleware of the row that a request matches (`row-middleware.ts`). Calls `next` for other requests. */
   readonly routes: Middleware;
   /**
-   * Answers every request that matches no row: 405 with `Allow` for a path of other methods, 307 for a path that has a
-   * row without its last slash, else 404.
+   * Answers every request that matches no row. A path that has a row without its last slash gets 307. A path of other
+   * methods gets 405 with `Allow`. Other paths get 404.
    */
   readonly unrouted: Middleware;
   /** Paths of POST requests for `serveHot`. */
@@ -70,9 +70,9 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
   }
 
   /**
-   * Path and query without the last slash of the path, where a row takes this method there, or has this path and none
-   * the path as sent. Null for paths that begin with two slashes or backslashes: as a redirect, they would lead to
-   * another host.
+   * Path and query without the last slash of the path. Null unless a row takes the method at this path, or a row has
+   * this path and none has the path as sent. Also null for paths that begin with two slashes or backslashes: as a
+   * redirect, they would lead to another host.
    */
   function withoutLastSlash({ method = 'GET', url = '/' }: Incoming): string | null {
     const [path = '/'] = url.split('?', 1);

@@ -69,8 +69,6 @@ export interface Endpoint {
   readonly billedBy?: 'character' | 'page';
   /** Call type in a spend row, as in the reference service. */
   readonly callType: string;
-  /** Model of requests that name none. Absent where a model is required. */
-  readonly defaultModel?: string;
 }
 
 /** Messages in, a message out. */
@@ -182,8 +180,6 @@ export const MODERATIONS: Endpoint = {
   streams: false,
   operation: 'moderation',
   callType: 'amoderation',
-  // As in OpenAI's API.
-  defaultModel: 'omni-moderation-latest',
 };
 
 /** A query and documents in, their order out. Cohere's format, which many vendors use. */

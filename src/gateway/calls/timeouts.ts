@@ -3,8 +3,8 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 import type { TimeoutPolicy } from '../../domain/routing/routing-policy.ts';
 
 /**
- * A deployment with the timeout of a call: that of the request, else of streams (deployment, configuration), else that
- * of the deployment, else of the configuration.
+ * A deployment with the timeout of a call. The timeout of the request has precedence, then for streams those of the
+ * deployment and of the configuration, then those for all calls.
  */
 export function withTimeout(
   deployment: Deployment,

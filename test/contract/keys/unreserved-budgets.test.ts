@@ -19,7 +19,7 @@ async function statusesWith(general_settings: object): Promise<readonly number[]
   const headers = await keyWith({ max_budget: 0.002 });
   const together = await Promise.all([ask({}, headers), ask({}, headers)]);
   const later = await ask({}, headers);
-  return [...together.map(({ status }) => status).toSorted(), later.status];
+  return [...together.map(({ status }) => status).toSorted((one, other) => one - other), later.status];
 }
 
 it('without `disable_budget_reservation`, a budget refuses a call beside one that reserves it', async () => {

@@ -90,6 +90,16 @@ describe('an alias of `model_group_alias`', () => {
   });
 });
 
+it.each([
+  ['/ide/chat/completions', { input: [{ role: 'user', content: 'x' }] }],
+  ['/v1/responses', { input: 'x' }],
+  ['/v1/messages', { messages: [{ role: 'user', content: 'x' }], max_tokens: 5 }],
+  ['/v1beta/interactions', { input: 'x' }],
+])('an alias is the model of the answer of %s', async (path, members) => {
+  const response = await setup.app.call('POST', path, { model: 'latest', ...members });
+  expect([response.status, ((await response.json()) as { model: string }).model]).toEqual([200, 'latest']);
+});
+
 describe('a key may call an alias', () => {
   it.each([
     ['that it lists', { models: ['latest'] }, 'latest'],
