@@ -4,6 +4,7 @@ import type { Deployment } from '../src/domain/chat/provider.ts';
 import { matchesGroup } from '../src/domain/deployments/model-names.ts';
 import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { resolveModelAlias } from '../src/domain/keys/virtual-key.ts';
+import { modelNamed } from '../src/domain/routing/model-aliases.ts';
 import { ZERO_USD } from '../src/domain/money.ts';
 import { forwardedPricingOf, FREE } from '../src/domain/pass-through/pricing.ts';
 import { type Forwarded, MAX_ANSWER_BYTES } from '../src/domain/pass-through/forwarded.ts';
@@ -136,7 +137,7 @@ export const callUnconfigured = operation({
     const { key } = callerOf(scope);
     const [named] = modelsNamedIn(provider, call.subpath, call.sent);
     if (named === undefined) return { kind: 'own', reason: null };
-    const model = resolveModelAlias(key, named);
+    const model = modelNamed(platform.fallbacks.policy().aliases, resolveModelAlias(key, named));
     const deployments = deploymentsFor(key, platform.gateway.deployments());
     if (deployments.some(({ modelGroup }) => matchesGroup(modelGroup, model))) return { kind: 'own', reason: null };
     if ((await platform.accounts.of(provider)) === null) {

@@ -30,7 +30,10 @@ interface ModelListQuery {
   readonly fallbackType?: FallbackType | null;
 }
 
-/** Models that the caller's key may call, by public name, in configured order. Access groups are listed on request. */
+/**
+ * Models that the caller's key may call, by public name, in configured order, and aliases that are not hidden. Access
+ * groups are listed on request.
+ */
 export const listModels = operation({
   name: 'listModels',
   access: anyKey,
@@ -42,13 +45,15 @@ export const listModels = operation({
       teamId = null,
     }: Pick<ModelListQuery, 'withWildcards' | 'groups'> & Partial<Pick<ModelListQuery, 'teamId'>>,
   ): readonly NamedModel[] {
-    const { gateway, catalog } = scope.platform;
+    const { gateway, catalog, fallbacks } = scope.platform;
     const { key } = callerOf(scope);
+    const { aliases } = fallbacks.policy();
     const listedGroups = groups === null ? [] : groupNames(scope).map((name) => ({ name, entry: null }));
     if (groups === 'only') return listedGroups;
     // A key contains the id of its team.
     const team = teamId === null ? key : { teamId };
-    return [...namedModels(gateway.deployments(), catalog.current(), { key, withWildcards, team }), ...listedGroups];
+    const models = namedModels(gateway.deployments(), catalog.current(), { key, withWildcards, team, aliases });
+    return [...models, ...listedGroups];
   },
 });
 
@@ -113,8 +118,10 @@ export const getModel = operation({
   name: 'getModel',
   access: anyKey,
   run(scope: Scope<DeploymentPlatform>, { id }: { readonly id: string }): NamedModel {
-    const { gateway, catalog } = scope.platform;
-    const found = namedModel(gateway.deployments(), catalog.current(), { key: callerOf(scope).key, name: id });
+    const { gateway, catalog, fallbacks } = scope.platform;
+    const { key } = callerOf(scope);
+    const { aliases } = fallbacks.policy();
+    const found = namedModel(gateway.deployments(), catalog.current(), { key, name: id, aliases });
     if (found !== null) return found;
     throw new NotFound('listed model', id, `The model \`${id}\` does not exist or you do not have access to it.`);
   },

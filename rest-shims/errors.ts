@@ -18,6 +18,7 @@ import {
 import { AnalysisTimeout, OwnershipLost, UnknownWorker } from '../src/domain/lens/worker.ts';
 import type { McpFailureKind } from '../src/domain/mcp/mcp-request.ts';
 import { outcomeOf } from '../src/domain/mcp/outcome.ts';
+import { ExcludedByTags } from '../src/domain/routing/selection-errors.ts';
 import { FreeTierUsedUp } from '../src/domain/free-tier/free-tier.ts';
 import { anthropicError, geminiError, INTERNAL_MESSAGE, proxyError } from './helpers/http/dialect-errors.ts';
 import { isOutsideRpc, JsonRpcFailure, rpcError } from './helpers/http/json-rpc-failure.ts';
@@ -206,6 +207,8 @@ export function statusOf(surface: Surface, error: DomainError | null): number {
   if (surface === 'lens' && error instanceof LimitExceeded && error.limit === 'budget') return LENS_BUDGET_EXCEEDED;
   if (surface === 'lens' && error instanceof AnalysisTimeout) return LENS_TIMED_OUT;
   if (error instanceof BudgetExceeded) return BUDGET_STATUSES[error.errorKind];
+  // As in the reference: the configuration gives the tags of the call no right to the model.
+  if (error instanceof ExcludedByTags) return MODEL_CALL_STATUSES.UNAUTHENTICATED;
   if (error instanceof MissingFormField) return STATUSES.management.INVALID_INPUT;
   // The reference answers 401 on routes for administrators, and for a missing upstream credential.
   if (error instanceof Forbidden && (error.right === 'admin_route' || error.right === 'upstream_credential'))
@@ -335,7 +338,7 @@ export const UNROUTED = {
   methodNotAllowed: { status: 405, body: { detail: 'Method Not Allowed' } },
 } as const;
 
-/** Status of redirects: to a pass-through path without the trailing slash, and to configured images. */
+/** Status of redirects: to a path without its last slash, and to configured images. */
 export const REDIRECTED = { status: 307 } as const;
 
 /** Answers to CORS preflight requests, with the texts of the reference. */

@@ -48,9 +48,9 @@ const includesUsage = ({ stream_options: options }: RequestBody): boolean =>
 
 /** Converts an answer of the Responses API to a chat completion. */
 async function asChatCompletion(call: GatewayCall, includeUsage: boolean): Promise<GatewayCall> {
-  const { exchange, callId, modelGroup } = call;
+  const { exchange, callId, modelGroup, answerModel = modelGroup } = call;
   const context: AnswerContext = {
-    model: modelGroup,
+    model: answerModel,
     fallbackId: callId,
     createdAt: Math.floor(Date.now() / 1000),
     includeUsage,

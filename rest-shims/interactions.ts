@@ -43,10 +43,10 @@ const FORMAT: CallFormat = {
 };
 
 async function asInteraction(call: GatewayCall): Promise<GatewayCall> {
-  const { exchange, callId, modelGroup } = call;
+  const { exchange, callId, modelGroup, answerModel = modelGroup } = call;
   if (exchange.streaming) {
     const createdAt = Math.floor(Date.now() / 1000);
-    const context: AnswerContext = { model: modelGroup, fallbackId: callId, createdAt, includeUsage: true, body: {} };
+    const context: AnswerContext = { model: answerModel, fallbackId: callId, createdAt, includeUsage: true, body: {} };
     return call.translated((bytes) =>
       translatedStream(bytes, RESPONSES_OUT.reader(), createInteractionWriter(context), {
         failed: (failure) => reportedFailure(call, failure),
@@ -57,7 +57,7 @@ async function asInteraction(call: GatewayCall): Promise<GatewayCall> {
     const response = await readJson(stream);
     const failure = stepsOfResponse(response).find((step) => step.kind === 'failure');
     if (failure !== undefined) throw reportedFailure(call, failure);
-    return interactionOf(response, modelGroup);
+    return interactionOf(response, answerModel);
   });
   return withAnswer(call, interaction);
 }

@@ -234,7 +234,7 @@ export interface ResponsePlatform extends PromptedPlatform, StoreNamingPlatform 
 }
 
 /** Paths whose calls are forwarded to an address. */
-export interface PassThroughPlatform extends StoreNamingPlatform {
+export interface PassThroughPlatform extends StoreNamingPlatform, Pick<DecisionPlatform, 'fallbacks'> {
   readonly stores: Pick<Stores, 'teams'>;
   readonly passThrough: PassThroughEndpoints;
   /** Accounts of providers whose own APIs are served below a prefix. */

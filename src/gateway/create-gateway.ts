@@ -13,6 +13,7 @@ import type { RequiredParams } from '../domain/keys/enforced-params.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import type { Forwarder } from '../domain/pass-through/forwarded.ts';
 import type { McpUpstream } from '../domain/mcp/mcp-upstream.ts';
+import { modelNamed } from '../domain/routing/model-aliases.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
 import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../domain/settings/cost-adjustments.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
@@ -22,7 +23,13 @@ import type { BudgetAlerts } from './admission/budget-alerts.ts';
 import { createBatchReserver } from './admission/batch-limits.ts';
 import { withBudgetFallback, hasFallbacks } from './admission/budget-fallbacks.ts';
 import { createBudgets } from './admission/budgets.ts';
-import { assertKeyAllows, createRequiredParamCheck, requestOfKey, withAliasResolved } from './admission/key-rules.ts';
+import {
+  assertKeyAllows,
+  createRequiredParamCheck,
+  requestOfKey,
+  withAliasResolved,
+  withModel,
+} from './admission/key-rules.ts';
 import type { KeyOfOwner } from './calls/batch-recorder.ts';
 import type { CallTools, OpenCall } from './calls/call.ts';
 import { afterLimits, type RoutedRequest } from './calls/call-steps.ts';
@@ -52,6 +59,7 @@ import { createRetrying } from './calls/retrying.ts';
 import { createGuardOf } from './guardrails/guard-of-call.ts';
 import { createGuards, type GuardOptions } from './guardrails/guarding.ts';
 import { createLiveRouter, mockOf, namedIn, type Route, unknownModel } from './routing/route.ts';
+import { withTimeout } from './calls/timeouts.ts';
 import { createTokenGateway } from './calls/token-count.ts';
 
 /** Ports and settings of the gateway. */
@@ -100,6 +108,8 @@ export interface GatewayOptions extends GuardOptions {
   readonly reportsTries: boolean;
   /** Whether each fallback reserves its own expected cost. If not, the reservation of the first model stays. */
   readonly checksFallbackBudgets: boolean;
+  /** Whether calls reserve their expected cost; true when absent. */
+  readonly reservesCosts?: boolean;
   /** Configured routing for calls of a key, read for each call. The default when absent. */
   readonly routing?: (key: VirtualKey | null) => RoutingPolicy;
   /** Discounts and margins of providers, read for each call. None when absent. */
@@ -120,7 +130,8 @@ export interface GatewayOptions extends GuardOptions {
 export function createGateway(options: GatewayOptions): EveryGateway {
   const { deployments, catalog, capturePrompts } = options;
   const policyOf = options.routing ?? ((_key: VirtualKey | null): RoutingPolicy => DEFAULT_ROUTING);
-  const configured = createLiveRouter(deployments, options.providers);
+  const targetOf = (name: string): string => modelNamed(policyOf(null).aliases, name);
+  const configured = createLiveRouter(deployments, options.providers, targetOf);
   const cooldowns = createCooldowns(options.clock, () => policyOf(null).cooldowns);
   const blocksUnpriced = options.blocksUnpriced ?? (() => false);
   const routeOf = pricedOnly(skipCoolingDown(configured, cooldowns), {
@@ -156,12 +167,12 @@ export function createGateway(options: GatewayOptions): EveryGateway {
 
   /** Applies the timeout and the credentials of a request to a deployment. */
   function forRequest(deployment: Deployment, request: ModelRequest): Deployment {
-    const { timeoutSeconds, credentials = null } = request;
+    const { credentials = null } = request;
     const own =
       credentials === null ? deployment : withClientCredentials(deployment, request, options.clientCredentials);
     // Not every dialect has a format of answers. The answer of a judge is checked in any case.
     const called = request.judgeFor === undefined ? own : { ...own, dropParams: true };
-    return timeoutSeconds === undefined ? called : { ...called, timeoutSeconds };
+    return withTimeout(called, request, policyOf(null).timeouts);
   }
 
   const retrying = createRetrying({
@@ -216,7 +227,7 @@ export function createGateway(options: GatewayOptions): EveryGateway {
   async function requestForModel(caller: Caller, original: ModelRequest, model: string) {
     try {
       // The caller's own upstream credentials apply to the first model only.
-      const replaced = { ...original, model, credentials: null };
+      const replaced = { ...original, model, answerModel: undefined, credentials: null };
       const resolved = caller.key === null ? replaced : withAliasResolved(caller.key, replaced);
       const request = await bindToRegion(caller, resolved);
       const route = routeFor(caller, request);
@@ -258,9 +269,11 @@ export function createGateway(options: GatewayOptions): EveryGateway {
 
   function affordableRoute(caller: Caller, original: ModelRequest, bound: ModelRequest) {
     const route = routeOrRead(caller, bound);
+    // Limits, budgets and fallbacks are those of the model of an alias.
+    const request = withModel(bound, targetOf(bound.model));
     return route instanceof Promise
-      ? route.then((found) => affordable(caller, original, { request: bound, route: found }))
-      : affordable(caller, original, { request: bound, route });
+      ? route.then((found) => affordable(caller, original, { request, route: found }))
+      : affordable(caller, original, { request, route });
   }
 
   /** The given route, or that of a budget fallback if the key's budget for the model is used up. */

@@ -44,6 +44,8 @@ export interface GatewayCall {
   readonly callId: string;
   /** Public name of the model that answered, after aliases and fallbacks. */
   readonly modelGroup: string;
+  /** Name of the model in the answer: the alias that the caller sent. `modelGroup` when undefined. */
+  readonly answerModel?: string | undefined;
   /** Decision of the auto router that selected the model; absent for other calls. */
   readonly routing?: RoutingDecision | undefined;
   readonly deployment: Deployment;

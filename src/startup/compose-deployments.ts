@@ -57,6 +57,7 @@ export async function composeDeployments(
     reader: settings.deploymentReader,
     withCredential,
     addressFault,
+    aliases: () => configuration.routing().policy.aliases,
     nowMs: () => systemClock.monotonicMs(),
   });
   const fallbacks = createFallbackRegistry({

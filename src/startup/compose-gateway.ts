@@ -218,6 +218,7 @@ const rulesOf = ({ settings }: StartContext, { configuration, fallbacks }: Gatew
   clientCredentials: settings.callers.clientCredentials,
   reportsTries: settings.routerDebugInErrors,
   checksFallbackBudgets: settings.enforceFallbackBudget,
+  reservesCosts: settings.reservesCosts,
 });
 
 /** The webhook of budget alerts; null where none is configured. */

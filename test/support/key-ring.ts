@@ -73,7 +73,7 @@ export async function identified(ring: Ring, key: string) {
 
 export const BLOCKED = new Unauthenticated("Key is blocked. Update via `/key/unblock` if you're an admin.", 'blocked');
 export const UNKNOWN = new Unauthenticated(
-  `Invalid proxy server token passed. Received API Key = sk-...1234, Key Hash (Token) =${HASH}. There is no such key.`,
+  `Invalid proxy server token passed. Received API Key = sk-...1234, Key Hash (Token) =${HASH}. Unable to find token in cache or \`LiteLLM_VerificationTokenTable\``,
   'unknown',
 );
 /** Longest age of a key that is used without a read, in ms. `STALE_MS` is the shortest age that needs a read. */

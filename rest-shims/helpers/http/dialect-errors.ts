@@ -16,6 +16,7 @@ import {
   UnknownModel,
   UpstreamFailed,
 } from '../../../src/domain/errors.ts';
+import { DeploymentLimitReached } from '../../../src/domain/routing/selection-errors.ts';
 import { type PipelineContext, PipelineRejected } from '../../../src/domain/policies/pipeline-rejection.ts';
 
 /** Message for an unexpected error. The log has the details, by request id. */
@@ -63,7 +64,7 @@ export function proxyError(status: number, error: DomainError | null): ProxyErro
       code: error.upstreamCode ?? code,
     };
   }
-  const plain = { message: error.message, ...typeAndParam(error), code };
+  const plain = { message: error.message, ...typeAndParam(error), code: ownCodeOf(error) ?? code };
   if (error instanceof Rejected) {
     const rejected = error.detail === null ? plain : { ...plain, provider_specific_fields: error.detail };
     return error instanceof PipelineRejected ? { ...rejected, pipeline_context: error.context } : rejected;
@@ -82,6 +83,14 @@ const UPSTREAM_TYPES: Readonly<Record<number, string>> = { 403: 'permission_erro
 
 const upstreamErrorType = (status: number): string =>
   UPSTREAM_TYPES[status] ?? (status >= 500 ? INTERNAL_TYPE : INVALID_REQUEST_TYPE);
+
+/** Codes of OpenAI that its clients read, by the rule of the first fault. */
+const OWN_CODES: ReadonlySet<string> = new Set(['previous_response_not_found']);
+
+function ownCodeOf(error: DomainError): string | null {
+  const rule = error instanceof InvalidInput ? error.issues[0]?.rule : undefined;
+  return rule !== undefined && OWN_CODES.has(rule) ? rule : null;
+}
 
 /**
  * Whether the reference repeats the message in `provider_specific_fields`. It does for a missing model and for switches
@@ -141,6 +150,7 @@ function typeAndParam(error: DomainError): { type: string | null; param: string 
   if (error instanceof NotFound) return { type: 'not_found_error', param: error.kind === 'key' ? 'key' : null };
   if (error instanceof Forbidden) return FORBIDDEN_FIELDS[error.right ?? ''] ?? { type: 'auth_error', param: 'None' };
   if (error instanceof TooLarge) return { type: 'bad_request_error', param: 'content-length' };
+  if (error instanceof DeploymentLimitReached) return { type: 'rate_limit_error', param: null };
   if (error instanceof AllCoolingDown) return { type: 'all_deployments_in_cooldown', param: null };
   if (error instanceof LimitExceeded)
     return error.limit === 'budget' ? { type: 'budget_exceeded', param: null } : { type: THROTTLING_TYPE, param: null };

@@ -25,7 +25,10 @@ export interface RestRouter {
   readonly configured: Middleware;
   /** Runs the middleware of the row that a request matches (`row-middleware.ts`). Calls `next` for other requests. */
   readonly routes: Middleware;
-  /** Answers every request that matches no row: 405 with `Allow` for a path of other methods, else 404. */
+  /**
+   * Answers every request that matches no row. A path that has a row without its last slash gets 307. A path of other
+   * methods gets 405 with `Allow`. Other paths get 404.
+   */
   readonly unrouted: Middleware;
   /** Paths of POST requests for `serveHot`. */
   readonly hotPaths: HotPaths;
@@ -66,6 +69,21 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
     return rowsByName.get(layer?.name ?? '') ?? null;
   }
 
+  /**
+   * Path and query without the last slash of the path. Null unless a row takes the method at this path, or a row has
+   * this path and none has the path as sent. Also null for paths that begin with two slashes or backslashes: as a
+   * redirect, they would lead to another host.
+   */
+  function withoutLastSlash({ method = 'GET', url = '/' }: Incoming): string | null {
+    const [path = '/'] = url.split('?', 1);
+    if (!/^\/[^/\\].*\/$/.test(path)) return null;
+    const target = path.slice(0, -1);
+    const found = router.match(target, method);
+    const isServed = found.pathAndMethod.length > 0;
+    const isOnlyPath = found.path.length > 0 && router.match(path, method).path.length === 0;
+    return isServed || isOnlyPath ? target + url.slice(path.length) : null;
+  }
+
   const configured: Middleware = (context, next) => {
     const { method } = context;
     const { url = '/' } = context.req;
@@ -77,12 +95,7 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
     if (hasRow && !REPLACEABLE.has(path)) return next();
     if (match.kind === 'method') return answerUnrouted(context, match.allowed);
     // Only the path without its last slash is configured.
-    if (match.kind === 'slash') {
-      context.status = REDIRECTED.status;
-      context.set('location', match.path + url.slice(path.length));
-      context.body = '';
-      return undefined;
-    }
+    if (match.kind === 'slash') return redirect(context, match.path + url.slice(path.length));
     return runInOrder(middlewareOf(endpointRow(method as RouteRow['method'], path, match)), context);
   };
 
@@ -90,6 +103,8 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
     configured,
     routes: router.routes() as Middleware,
     unrouted(context) {
+      const target = withoutLastSlash(context.req);
+      if (target !== null) return redirect(context, target);
       const allowed = new Set((context as Partial<RouterContext>).matched?.flatMap(({ methods }) => methods));
       answerUnrouted(
         context,
@@ -133,6 +148,13 @@ const rankOf = (path: string): string => path.split('/').map(segmentRank).join('
 function segmentRank(segment: string): string {
   if (segment.includes('*')) return '2';
   return segment.includes(':') ? '1' : '0';
+}
+
+/** Redirects to another path of this server. Clients repeat the method and the body. */
+function redirect(context: ParameterizedContext, target: string): void {
+  context.status = REDIRECTED.status;
+  context.set('location', target);
+  context.body = '';
 }
 
 function answerUnrouted(context: ParameterizedContext, allow: readonly string[]): void {

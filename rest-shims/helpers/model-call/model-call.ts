@@ -9,6 +9,7 @@ import {
   assertValidRequest,
   invalidType,
   type RequestBody,
+  withDefaultModel,
   withPromptMembers,
 } from '../../../src/domain/inference/request-validation.ts';
 import type { Endpoint } from '../../../src/domain/inference/endpoint.ts';
@@ -60,7 +61,7 @@ export const openAiFormat = (endpoint: Endpoint): CallFormat => ({
 function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   const form = isSentAsForm(endpoint, request) ? parseForm(request, endpoint.path, endpoint.input.member) : null;
   const { fields: parsed, unread } = parseRequestBody(endpoint, request, form);
-  const fields = withPromptMembers(parsed, endpoint, unread);
+  const fields = withDefaultModel(withPromptMembers(parsed, endpoint, unread), endpoint);
   assertValidRequest(fields, endpoint, unread);
   const { stream, includeUsage } = endpoint.streams ? streamingOf(fields, endpoint) : NOT_STREAMED;
   const { callId, parent, userAgent } = callContext(request);

@@ -22,8 +22,10 @@ export interface ModelRequest {
   /** Region that the call may not leave; absent for any. */
   readonly region?: Region;
   readonly endpoint: Endpoint;
-  /** The name the caller sent: a model group. */
+  /** A model group: the name that the caller sent, or the model of an alias. */
   readonly model: string;
+  /** Name of the model in the answer: the alias that the caller sent. `model` when undefined. */
+  readonly answerModel?: string | undefined;
   readonly stream: boolean;
   /** Whether a stream ends with a usage chunk. */
   readonly includeUsage: boolean;

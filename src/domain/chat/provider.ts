@@ -58,6 +58,10 @@ export interface Deployment {
   readonly dropParams: boolean;
   /** Seconds to wait for the head of an answer. */
   readonly timeoutSeconds: number;
+  /** Whether the configuration of the deployment sets `timeoutSeconds`; absent for the default. */
+  readonly hasOwnTimeout?: true;
+  /** As `timeoutSeconds`, for streams; absent where it is not configured. */
+  readonly streamTimeoutSeconds?: number;
   /** Configured prices of this deployment, by price-map key; they take precedence over the catalog. */
   readonly priceOverrides: JsonObject;
   /** Its own retries and cooldowns, where configured. */

@@ -41,7 +41,7 @@ export interface DeploymentRegistry extends DeploymentSource {
    */
   all(): readonly KnownDeployment[];
   broken(): readonly BrokenDeployment[];
-  /** Access groups of a common model by its public name. */
+  /** Access groups of a common model by its public name. For an alias also the name of its model. */
   accessGroupsOf(model: string): readonly string[];
   /** Whether a name selects a model of the team, not a common one, for keys of the team. */
   isTeamModel(teamId: string, model: string): boolean;

@@ -1,6 +1,7 @@
 import type { CatalogEntry, CatalogSnapshot } from '../catalog/catalog.ts';
 import type { Deployment } from '../chat/provider.ts';
 import { allowsModel, accessGroupsFor, mayCall, modelLists, type VirtualKey } from '../keys/virtual-key.ts';
+import { type ModelAliases, modelNamed, NO_MODEL_ALIASES } from '../routing/model-aliases.ts';
 import { catalogEntryFor } from './catalog-entry.ts';
 import { deploymentsFor } from './team-models.ts';
 
@@ -60,9 +61,9 @@ export const expandedNamesFor = (
   isWildcard(deployment.modelGroup) ? expandWildcard(deployment, catalog).filter(({ name }) => mayCall(key, name)) : [];
 
 /**
- * The distinct names that a key may call, in the order of the deployments. A wildcard is expanded to the matching names
- * in the key's model list and in the catalog. The wildcard itself is listed when no name matches, or with
- * `withWildcards`.
+ * The distinct names that a key may call, in the order of the deployments, and then the aliases that are not hidden. A
+ * wildcard is expanded to the matching names in the key's model list and in the catalog. The wildcard itself is listed
+ * when no name matches, or with `withWildcards`.
  */
 export function namedModels(
   deployments: readonly Deployment[],
@@ -71,18 +72,21 @@ export function namedModels(
     key,
     withWildcards,
     team = key,
+    aliases = NO_MODEL_ALIASES,
   }: {
     readonly key: VirtualKey | null;
     readonly withWildcards: boolean;
     /** Team whose names are listed, where it is not the team of the key. */
     readonly team?: Pick<VirtualKey, 'teamId'> | null;
+    readonly aliases?: ModelAliases;
   },
 ): readonly NamedModel[] {
   const named = new Map<string, NamedModel>();
   const add = (model: NamedModel): void => {
     if (!named.has(model.name)) named.set(model.name, model);
   };
-  for (const deployment of deploymentsFor(team, deployments)) {
+  const selectable = deploymentsFor(team, deployments);
+  for (const deployment of selectable) {
     const { modelGroup } = deployment;
     const itself = { name: modelGroup, entry: catalogEntryFor(deployment, catalog) };
     if (!isWildcard(modelGroup)) {
@@ -98,22 +102,34 @@ export function namedModels(
     if ((withWildcards || listed.length === 0) && mayCallSome(key, modelGroup)) add(itself);
     for (const model of listed) add(model);
   }
+  for (const [name, { model, hidden }] of aliases) {
+    const found = hidden || !mayCall(key, name) ? undefined : deploymentOf(model, selectable);
+    if (found !== undefined) add({ name, entry: entryOf(model, found, catalog) });
+  }
   return [...named.values()];
 }
+
+/** The first deployment with a public name, else of a wildcard that matches it. */
+const deploymentOf = (name: string, selectable: readonly Deployment[]): Deployment | undefined =>
+  selectable.find(({ modelGroup }) => modelGroup === name) ??
+  selectable.find(({ modelGroup }) => matchesGroup(modelGroup, name));
+
+const entryOf = (name: string, found: Deployment, catalog: CatalogSnapshot): CatalogEntry | null =>
+  found.modelGroup === name ? catalogEntryFor(found, catalog) : catalog.find(name);
 
 /** The model with this name, also when `namedModels` does not list it. Null for a model that the key may not call. */
 export function namedModel(
   deployments: readonly Deployment[],
   catalog: CatalogSnapshot,
-  { key, name }: { readonly key: VirtualKey | null; readonly name: string },
+  {
+    key,
+    name,
+    aliases = NO_MODEL_ALIASES,
+  }: { readonly key: VirtualKey | null; readonly name: string; readonly aliases?: ModelAliases },
 ): NamedModel | null {
-  const selectable = deploymentsFor(key, deployments);
-  const found =
-    selectable.find(({ modelGroup }) => modelGroup === name) ??
-    selectable.find(({ modelGroup }) => matchesGroup(modelGroup, name));
+  const model = modelNamed(aliases, name);
+  const found = deploymentOf(model, deploymentsFor(key, deployments));
   if (found === undefined) return null;
-  const isExactName = found.modelGroup === name;
-  const isAllowed = isExactName ? mayCallSome(key, name) : mayCall(key, name);
-  if (!isAllowed) return null;
-  return { name, entry: isExactName ? catalogEntryFor(found, catalog) : catalog.find(name) };
+  const isAllowed = found.modelGroup === name ? mayCallSome(key, name) : mayCall(key, name);
+  return isAllowed ? { name, entry: entryOf(model, found, catalog) } : null;
 }

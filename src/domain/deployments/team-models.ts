@@ -99,6 +99,7 @@ const TEAM_PARAMS = new Set([
   'num_retries',
   'organization',
   'rpm',
+  'stream_timeout',
   'timeout',
   'tpm',
   'use_chat_completions_api',

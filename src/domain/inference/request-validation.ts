@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../json-object.ts';
 import { InvalidInput, MissingFormField } from '../errors.ts';
-import type { Dialect, Endpoint } from './endpoint.ts';
+import { type Dialect, type Endpoint, MODERATIONS } from './endpoint.ts';
 
 /** Parsed members of a request. */
 export type RequestBody = JsonObject;
@@ -26,6 +26,13 @@ export function withPromptMembers(body: RequestBody, { input }: Endpoint, unread
   const isAbsent = !unread.has(input.member) && (body[input.member] ?? null) === null;
   return isConversation && isAbsent ? { ...body, [input.member]: [] } : body;
 }
+
+/** Model of moderations that name none, as in OpenAI's API. */
+const MODERATION_MODEL = 'omni-moderation-latest';
+
+/** Members with the default model of the endpoint, where a request names no model and the endpoint has a default. */
+export const withDefaultModel = (body: RequestBody, { path }: Endpoint): RequestBody =>
+  path !== MODERATIONS.path || (body['model'] ?? null) !== null ? body : { ...body, model: MODERATION_MODEL };
 
 /**
  * Refuses a request that lacks a required member or has one of a wrong type. `unread` has the shapes of members that

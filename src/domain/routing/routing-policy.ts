@@ -1,4 +1,5 @@
 import type { CountsByClass } from './failure-class.ts';
+import { type ModelAliases, NO_MODEL_ALIASES } from './model-aliases.ts';
 import { DEFAULT_SELECTION, type SelectionPolicy } from './selection-policy.ts';
 
 /**
@@ -36,7 +37,14 @@ export interface FallbackPolicy {
   readonly checksAccess: boolean;
 }
 
-/** Configured retries, cooldowns and fallbacks, and the selection of deployments. */
+/** Timeouts of deployments without their own, in seconds; null for the default. */
+export interface TimeoutPolicy {
+  readonly seconds: number | null;
+  /** Of streams, in place of `seconds`. */
+  readonly streamSeconds: number | null;
+}
+
+/** Configured retries, cooldowns and fallbacks, the selection of deployments, aliases, and timeouts. */
 export interface RoutingPolicy {
   /** Retries of a call whose request and deployment name none. */
   readonly retries: number;
@@ -49,6 +57,8 @@ export interface RoutingPolicy {
   readonly cooldowns: CooldownPolicy;
   readonly fallbacks: FallbackPolicy;
   readonly selection: SelectionPolicy;
+  readonly aliases: ModelAliases;
+  readonly timeouts: TimeoutPolicy;
 }
 
 /** Settings of one deployment that replace those of the policy. */
@@ -78,4 +88,6 @@ export const DEFAULT_ROUTING: RoutingPolicy = {
     checksAccess: false,
   },
   selection: DEFAULT_SELECTION,
+  aliases: NO_MODEL_ALIASES,
+  timeouts: { seconds: null, streamSeconds: null },
 };

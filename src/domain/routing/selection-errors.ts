@@ -13,12 +13,29 @@ export const reservedForOthers = (model: string, until: string): InvalidInput =>
   new InvalidInput(`Deployment ${model} is reserved for another team until ${until}`);
 
 /** Error for a request whose tags allow no deployment of its model. */
-export const notAllowedByTags = (model: string, tags: readonly string[]): InvalidInput =>
-  new InvalidInput(
-    `Not allowed to access model due to tags configuration. Passed model=${model} and tags=[${tags
-      .map((tag) => `'${tag}'`)
-      .join(', ')}]`,
-  );
+export class ExcludedByTags extends InvalidInput {
+  constructor(model: string, tags: readonly string[]) {
+    const list = tags.map((tag) => `'${tag}'`).join(', ');
+    super(`Not allowed to access model due to tags configuration. Passed model=${model} and tags=[${list}]`);
+    this.name = 'ExcludedByTags';
+  }
+}
+
+/** Error for a model whose deployments have all reached the limits that `enforce_model_rate_limits` enforces. */
+export class DeploymentLimitReached extends LimitExceeded {
+  /** Limits and counts are of one of the deployments, for this minute; `seconds` is the rest of the minute. */
+  constructor(
+    { rpm, tpm = 0 }: { readonly rpm?: number; readonly tpm?: number },
+    { requests, tokens }: { readonly requests: number; readonly tokens: number },
+    seconds: number,
+  ) {
+    const isOfRequests = rpm !== undefined && requests + 1 > rpm;
+    const [name, limit, used] = isOfRequests ? ['RPM', rpm, requests] : ['TPM', tpm, tokens];
+    const message = `Model rate limit exceeded. ${name} limit=${limit}, current usage=${used}`;
+    super(message, isOfRequests ? 'requests' : 'tokens', seconds);
+    this.name = 'DeploymentLimitReached';
+  }
+}
 
 /** Error for a model whose deployments have all used up their requests or tokens per minute. */
 export const allOverLimits = (model: string, retryAfterSeconds: number): LimitExceeded =>

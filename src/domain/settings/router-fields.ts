@@ -39,8 +39,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   routing_strategy_args: ['Dictionary', 'Routing Strategy Args', 'Arguments of the strategy.', { defaultValue: {} }],
   routing_groups: ['List', 'Routing Groups', 'Models with a separate strategy.', { defaultValue: [] }],
   num_retries: ['Integer', 'Number of Retries', 'Retries of a failed call.', { defaultValue: DEFAULT_ROUTING.retries }],
-  timeout: ['Float', 'Timeout', 'Longest wait for an answer, in seconds. Not in force yet.'],
-  stream_timeout: ['Float', 'Stream Timeout', 'Longest wait for a streamed answer, in seconds. Not in force yet.'],
+  timeout: ['Float', 'Timeout', 'Longest wait for an answer, in seconds.'],
+  stream_timeout: ['Float', 'Stream Timeout', 'Longest wait for a streamed answer, in seconds.'],
   max_fallbacks: [
     'Integer',
     'Max Fallbacks',
@@ -74,12 +74,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     { defaultValue: DEFAULT_ROUTING.retryAfterSeconds },
   ],
   retry_policy: ['Dictionary', 'Retry Policy', 'Retries by the kind of failure.'],
-  model_group_alias: [
-    'Dictionary',
-    'Model Group Alias',
-    'Further names of models. Not in force yet.',
-    { defaultValue: {} },
-  ],
+  model_group_alias: ['Dictionary', 'Model Group Alias', 'Further names of models.', { defaultValue: {} }],
   enable_pre_call_checks: [
     'Boolean',
     'Enable Pre-Call Checks',

@@ -33,7 +33,7 @@ const NS_PER_MS = 1e6;
 /** Parts of a request that are recorded: a model call, or a call about a stored object. */
 export interface RecordedRequest extends Pick<
   ModelRequest,
-  'model' | 'body' | 'callId' | 'parent' | 'labels' | 'userAgent' | 'omitContent' | 'routing'
+  'model' | 'answerModel' | 'body' | 'callId' | 'parent' | 'labels' | 'userAgent' | 'omitContent' | 'routing'
 > {
   readonly endpoint: Pick<Endpoint, 'callType' | 'outputs'> & {
     readonly operation: string;

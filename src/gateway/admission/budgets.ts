@@ -128,6 +128,7 @@ export function createBudgets({
   providerBudgets,
   globalBudget,
   throttleFraction = () => null,
+  reservesCosts = true,
   now = () => new Date(),
 }: {
   readonly admission: Admission;
@@ -148,6 +149,8 @@ export function createBudgets({
    * the call is refused.
    */
   readonly throttleFraction?: (() => number | null) | undefined;
+  /** Whether calls reserve their expected cost; true when absent. Otherwise only what is spent counts. */
+  readonly reservesCosts?: boolean;
   readonly now?: () => Date;
 }): Budgets {
   const windowBudgets = createWindowBudgets(now, providerBudgets, globalBudget);
@@ -177,6 +180,11 @@ export function createBudgets({
     return isFree(call.deployment, call.request) ? null : fraction;
   }
 
+  function expectedCostOf({ cost, deployment, request }: EstimatedCall): ExpectedCost {
+    if (!reservesCosts) return knownCost(ZERO_USD);
+    return cost === undefined ? expectations.of(deployment, request) : knownCost(cost);
+  }
+
   function reserveAll(
     key: VirtualKey | null,
     call: EstimatedCall,
@@ -186,7 +194,7 @@ export function createBudgets({
     if (budgetsOfLabels.length > 0) assertNoneBlocked(budgetsOfLabels);
     const windows = windowBudgets.of(key, routedOf(call), budgetsOfLabels);
     if (!hasAnyBudget(key, budgetsOfLabels, windows)) return null;
-    const expected = call.cost === undefined ? expectations.of(call.deployment, call.request) : knownCost(call.cost);
+    const expected = expectedCostOf(call);
     const { deployment: at } = call;
     const { ofRoute: routeAt } = windowBudgets;
     return reserveFor(key, { admission, key, labels, windows, expected, at, routeAt, call, budgetsOfLabels, throttle });

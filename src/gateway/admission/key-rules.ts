@@ -14,9 +14,13 @@ export function requestOfKey(key: VirtualKey, request: ModelRequest): ModelReque
   return withKeyTags(key, withAliasResolved(key, request));
 }
 
+/** A request whose alias is replaced. The answer keeps the name that the caller sent. */
+export const withModel = (request: ModelRequest, model: string): ModelRequest =>
+  model === request.model ? request : { ...request, model, answerModel: request.answerModel ?? request.model };
+
 export function withAliasResolved(key: VirtualKey, request: ModelRequest): ModelRequest {
   const model = resolveModelAlias(key, request.model);
-  return model === request.model ? request : { ...request, model };
+  return withModel(request, model);
 }
 
 /** Refuses a request that the key does not allow. Throws Forbidden. */

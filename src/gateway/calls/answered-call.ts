@@ -10,6 +10,7 @@ type Facts = Pick<
   GatewayCall,
   | 'callId'
   | 'modelGroup'
+  | 'answerModel'
   | 'routing'
   | 'deployment'
   | 'tries'
@@ -33,6 +34,7 @@ export interface CallOfAnswer extends Pick<GatewayCall, 'cost' | 'keySpend' | 'e
 export class AnsweredCall implements GatewayCall {
   readonly callId: string;
   readonly modelGroup: string;
+  readonly answerModel: GatewayCall['answerModel'];
   readonly routing: GatewayCall['routing'];
   readonly deployment: GatewayCall['deployment'];
   readonly tries: GatewayCall['tries'];
@@ -51,6 +53,7 @@ export class AnsweredCall implements GatewayCall {
   constructor(call: CallOfAnswer, facts: Facts, answer: Pick<Exchange, 'deltas'>, bytes: ByteStream) {
     this.callId = facts.callId;
     this.modelGroup = facts.modelGroup;
+    this.answerModel = facts.answerModel;
     this.routing = facts.routing;
     this.deployment = facts.deployment;
     this.tries = facts.tries;

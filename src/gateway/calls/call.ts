@@ -224,6 +224,7 @@ class Call implements OpenCall, CallOfAnswer {
     const facts = {
       callId: account.callId,
       modelGroup: request.model,
+      answerModel: request.answerModel,
       routing: request.routing,
       deployment,
       tries,

@@ -104,7 +104,7 @@ export function createRetrying(tools: RetryTools): Retrying {
       let exchange: Exchange;
       try {
         call.sent();
-        exchange = await next.provider.send(deployment, request, signal);
+        exchange = await next.provider.send(deployment, asSent(request), signal);
       } catch (failure) {
         called.push(next.deployment.id);
         next = await nextAfter(failure, { route: next, deployment, request, group, called }, sending);
@@ -327,5 +327,9 @@ function isForNextLevel(
 const usesConfiguredCredentials = (called: Deployment, { deployment }: Route): boolean => called.id === deployment.id;
 
 /** Whether a call failed by a timeout that its request set. */
+/** A request with the model name that its answer gets. */
+const asSent = (request: ModelRequest): ModelRequest =>
+  request.answerModel === undefined ? request : { ...request, model: request.answerModel };
+
 const isCallersTimeout = (failure: unknown, { timeoutSeconds }: ModelRequest): boolean =>
   timeoutSeconds !== undefined && failure instanceof UpstreamFailed && failure.timedOut;

@@ -336,7 +336,7 @@ const admitsSameCallers = (one: VirtualKey, other: VirtualKey): boolean =>
 
 function unknownKey(name: string, hash: string): Unauthenticated {
   return new Unauthenticated(
-    `Invalid proxy server token passed. Received API Key = ${name}, Key Hash (Token) =${hash}. There is no such key.`,
+    `Invalid proxy server token passed. Received API Key = ${name}, Key Hash (Token) =${hash}. Unable to find token in cache or \`LiteLLM_VerificationTokenTable\``,
     'unknown',
   );
 }

@@ -96,13 +96,23 @@ export function cacheKeyOf(
     readonly deployment: Pick<Deployment, 'teamId'>;
   },
 ): string {
-  const { endpoint, model, stream, includeUsage, region = null, forwarded = {}, followUp, cache } = request;
+  const {
+    endpoint,
+    model,
+    answerModel,
+    stream,
+    includeUsage,
+    region = null,
+    forwarded = {},
+    followUp,
+    cache,
+  } = request;
   const namespace = cache?.namespace ?? settings.namespace;
   const parts = [
     KEY_VERSION,
     namespace,
     sharedBy(settings.scope, caller, { isReferable: followUp !== undefined, ownerTeam: deployment.teamId }),
-    [endpoint.path, model, stream, includeUsage, region],
+    [endpoint.path, model, stream, includeUsage, region, ...(answerModel === undefined ? [] : [answerModel])],
     Object.entries(forwarded).toSorted(([left], [right]) => (left < right ? -1 : 1)),
     membersOf(request),
   ];

@@ -29,7 +29,12 @@ export function createRegionBinding(
     // `routeFor` refuses an unknown model, as for every caller.
     if (permitted.all(request.model).length === 0 || hasDeployment(request.model)) return { ...request, region };
     if (defaultModel === null || defaultModel === request.model) throw noDeploymentInRegion(request.model, region);
-    return { ...request, model: defaultModel, ...(hasDeployment(defaultModel) ? { region } : {}) };
+    return {
+      ...request,
+      model: defaultModel,
+      answerModel: undefined,
+      ...(hasDeployment(defaultModel) ? { region } : {}),
+    };
   }
 
   return (caller, request) => {

@@ -16,6 +16,7 @@ import type { Parameters } from '../../domain/deployments/parameters.ts';
 import type { DeploymentStore, StoredDeployment } from '../../domain/deployments/stored-deployment.ts';
 import { teamModelFinder } from '../../domain/deployments/team-models.ts';
 import { DomainError } from '../../domain/errors.ts';
+import { type ModelAliases, modelNamed, NO_MODEL_ALIASES } from '../../domain/routing/model-aliases.ts';
 
 /** Minimum time between two reads that calls of unknown models cause, in ms. */
 const READ_INTERVAL_MS = 250;
@@ -32,6 +33,8 @@ export interface RegistryOptions {
   readonly withCredential: (deployment: Deployment, credential: Parameters) => Deployment;
   /** Why a provider cannot be called at an address, or without one; null where it can. */
   readonly addressFault: (provider: string, apiBase: string | null) => string | null;
+  /** Aliases of models; none when absent. */
+  readonly aliases?: () => ModelAliases;
   /** Milliseconds of a monotonic clock. */
   readonly nowMs: () => number;
 }
@@ -160,15 +163,24 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     return next;
   }
 
+  const targetOf = (name: string): string => modelNamed(options.aliases?.() ?? NO_MODEL_ALIASES, name);
+
   return {
     current: () => built.current,
-    isBlocked: (modelGroup, teamId) =>
-      built.blocked.has(modelKeyOf({ modelGroup })) ||
-      (teamId !== null && built.blocked.has(modelKeyOf({ modelGroup, teamId }))),
+    isBlocked(name, teamId) {
+      const modelGroup = targetOf(name);
+      return (
+        built.blocked.has(modelKeyOf({ modelGroup })) ||
+        (teamId !== null && built.blocked.has(modelKeyOf({ modelGroup, teamId })))
+      );
+    },
     all: () => built.all,
     broken: () => built.broken,
-    accessGroupsOf: (model) => built.accessGroupsOf(model),
-    isTeamModel: (teamId, model) => built.isTeamModel(teamId, model),
+    accessGroupsOf(name) {
+      const model = targetOf(name);
+      return model === name ? built.accessGroupsOf(name) : [model, ...built.accessGroupsOf(model)];
+    },
+    isTeamModel: (teamId, name) => built.isTeamModel(teamId, targetOf(name)),
     find,
     firstOf,
     declared: () => declared,

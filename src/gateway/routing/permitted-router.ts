@@ -26,8 +26,9 @@ export function permittedFor(router: TeamRouter, key: VirtualKey | null): Router
   const permitted = filteredRouter(routeOf, (model) => {
     const lists = admittingGroups(key, model);
     if (lists.length === 0) return null;
-    return ({ deployment: { accessGroups = [] } }) =>
-      lists.every((groups) => groups.some((group) => accessGroups.includes(group)));
+    // The model of an alias counts as a group of the alias.
+    return ({ deployment: { modelGroup, accessGroups = [] } }) =>
+      lists.every((groups) => groups.some((group) => group === modelGroup || accessGroups.includes(group)));
   });
   permittedRouters.set(key, { source: routeOf, router: permitted });
   return permitted;

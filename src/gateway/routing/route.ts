@@ -20,6 +20,9 @@ interface Group {
   next: number;
 }
 
+/** Replaces an alias by its model. Returns other names unchanged. */
+type ModelNames = (name: string) => string;
+
 export interface Router {
   /**
    * Selects the deployment for a model name; null when no group matches. With `deploymentId`, selects that deployment
@@ -44,9 +47,14 @@ export interface TeamRouter extends Router {
 /**
  * Groups the deployments by public name. Exact names match before wildcards (`openai/*`), longer wildcards before
  * shorter ones. A group selects its deployments round robin. An unknown provider with an `api_base` uses the
- * chat-completions protocol. Throws InvalidInput for an unknown provider without an `api_base`.
+ * chat-completions protocol. `targetOf` replaces aliases. Throws InvalidInput for an unknown provider without an
+ * `api_base`.
  */
-export function createRouter(deployments: readonly Deployment[], providers: readonly Provider[]): TeamRouter {
+export function createRouter(
+  deployments: readonly Deployment[],
+  providers: readonly Provider[],
+  targetOf: ModelNames = (name) => name,
+): TeamRouter {
   const byId = deploymentsById(deployments);
   const groupsOf = (members: readonly Deployment[]): ReadonlyMap<string, Group> =>
     new Map(
@@ -58,30 +66,31 @@ export function createRouter(deployments: readonly Deployment[], providers: read
   const common = deployments.filter(({ teamId }) => teamId === undefined);
   const ofTeams = deployments.filter(({ teamId }) => teamId !== undefined);
   const commonGroups = groupsOf(common);
-  const router = routerOver(commonGroups, byId, providers);
+  const router = routerOver(commonGroups, byId, { providers, targetOf });
   if (ofTeams.length === 0) return Object.assign(router, { forTeam: () => null });
-  const commonRouter = routerOver(commonGroups, deploymentsById(common), providers);
+  const commonRouter = routerOver(commonGroups, deploymentsById(common), { providers, targetOf });
   const teams = new Map(
     [...Map.groupBy(ofTeams, ({ teamId }) => teamId)].map(([teamId, own]) => {
       // Common groups have one round robin for all teams.
       const groups = new Map([...commonGroups, ...groupsOf(own)]);
-      return [teamId, routerOver(groups, deploymentsById([...common, ...own]), providers)];
+      return [teamId, routerOver(groups, deploymentsById([...common, ...own]), { providers, targetOf })];
     }),
   );
   return Object.assign(router, { forTeam: (teamId: string | null) => teams.get(teamId ?? undefined) ?? commonRouter });
 }
 
-/** A router over the current deployments, rebuilt when their list is replaced. */
+/** A router over the current deployments, rebuilt when their list is replaced. `targetOf` is called for each name. */
 export function createLiveRouter(
   source: Pick<DeploymentSource, 'current'>,
   providers: readonly Provider[],
+  targetOf?: ModelNames,
 ): TeamRouter {
   let routed = source.current();
-  let router = createRouter(routed, providers);
+  let router = createRouter(routed, providers, targetOf);
   const live = (): TeamRouter => {
     const current = source.current();
     if (current !== routed) {
-      router = createRouter(current, providers);
+      router = createRouter(current, providers, targetOf);
       routed = current;
     }
     return router;
@@ -140,16 +149,17 @@ function groupFor(members: readonly Deployment[], providers: readonly Provider[]
 function routerOver(
   groups: ReadonlyMap<string, Group>,
   byId: ReadonlyMap<string, Deployment>,
-  providers: readonly Provider[],
+  { providers, targetOf }: { readonly providers: readonly Provider[]; readonly targetOf: ModelNames },
 ): Router {
   const wildcards = [...groups.keys()]
     .filter((name) => name.endsWith('*'))
     .toSorted((left, right) => right.length - left.length);
 
-  const find = (model: string): readonly [Group, matched: string | null] | null => {
+  const find = (name: string): readonly [Group, matched: string | null] | null => {
+    const model = targetOf(name);
     const exact = groups.get(model);
     if (exact) return [exact, null];
-    const pattern = wildcards.find((name) => model.startsWith(name.slice(0, -1)));
+    const pattern = wildcards.find((one) => model.startsWith(one.slice(0, -1)));
     const group = pattern === undefined ? undefined : groups.get(pattern);
     return group === undefined || pattern === undefined ? null : [group, model.slice(pattern.length - 1)];
   };

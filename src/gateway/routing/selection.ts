@@ -11,7 +11,8 @@ import { promptPrefixes } from '../../domain/routing/prompt-prefix.ts';
 import { reservingWindow, windowEndText } from '../../domain/routing/access-window.ts';
 import {
   allOverLimits,
-  notAllowedByTags,
+  DeploymentLimitReached,
+  ExcludedByTags,
   PromptTooLong,
   reservedForOthers,
 } from '../../domain/routing/selection-errors.ts';
@@ -141,7 +142,7 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
     const unreserved = unreservedRoutes(routes, call);
     if (unreserved.refusal !== null) return unreserved;
     const tagged = taggedRoutes(unreserved.routes, call);
-    if (tagged.routes.length === 0) return { routes: [], refusal: notAllowedByTags(model, tagged.tags) };
+    if (tagged.routes.length === 0) return { routes: [], refusal: new ExcludedByTags(model, tagged.tags) };
     const tokens = policy.checksCapacity || hasTokenLimits(tagged.routes) ? inputTokens(request) : 0;
     const fitting = policy.checksCapacity
       ? tagged.routes.filter((route) => fits(route, tokens, request))
@@ -155,7 +156,10 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
     });
     if (within.length === 0) {
       const seconds = USAGE_STRATEGIES.has(strategy) ? USAGE_RETRY_SECONDS : traffic.secondsLeft();
-      return { routes: [], refusal: allOverLimits(model, seconds) };
+      const [first] = !LIMITED_STRATEGIES.has(strategy) && isLimited ? fitting : [];
+      if (first === undefined) return { routes: [], refusal: allOverLimits(model, seconds) };
+      const { id, selection = {} } = first.deployment;
+      return { routes: [], refusal: new DeploymentLimitReached(selection, traffic.useOf(id), seconds) };
     }
     const ordered = byLevels(
       within,

@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import { isDuration, type ProviderBudgets, readProviderBudgets } from '../../domain/budgets/route-budget.ts';
+import type { ModelAlias } from '../../domain/routing/model-aliases.ts';
 import { Secret } from '../../domain/secret.ts';
 import { valueFaults } from '../../domain/settings/value-faults.ts';
 
@@ -270,6 +271,22 @@ export function listsByModel(): Kind<Readonly<Record<string, readonly string[]>>
 
 const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '');
+
+/** Models by alias: a name, or a map with `model` and `hidden`. */
+export function modelAliases(): Kind<Readonly<Record<string, ModelAlias>>> {
+  return kind<Readonly<Record<string, ModelAlias>>>('map of aliases to models', (raw) => {
+    if (!isJsonObject(raw)) return refuse('is not a map of aliases to models');
+    const aliases = new Map<string, ModelAlias>();
+    const refusals: Refusal[] = [];
+    for (const [name, target] of Object.entries(raw)) {
+      const { model, hidden = false } = isJsonObject(target) ? target : { model: target };
+      if (typeof model !== 'string' || model === '' || typeof hidden !== 'boolean')
+        refusals.push({ message: 'is neither a model nor a map with `model` and `hidden`', path: [name] });
+      else aliases.set(name, { model, hidden });
+    }
+    return refusals.length > 0 ? { refusals } : { value: Object.fromEntries(aliases) };
+  });
+}
 
 /** Any value. Another module checks it. */
 export function anyValue(form: string): Kind<unknown> {

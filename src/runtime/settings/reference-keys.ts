@@ -46,7 +46,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       max_response_size_mb: NO_LIMIT,
       max_in_flight_requests_per_worker: NO_LIMIT,
       disable_spend_logs: 'spend is recorded',
-      disable_budget_reservation: 'budgets are reserved before each call',
       fail_closed_budget_enforcement: 'known keys are accepted for a minute while the database is unreachable',
       custom_key_generate: NO_KEY_RULE,
       allowed_file_extensions: 'files of every type are accepted',
@@ -81,12 +80,10 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       failure_callback: NO_CALLBACK,
       service_callback: NO_CALLBACK,
       audit_log_callbacks: NO_CALLBACK,
-      turn_off_message_logging: 'the setting `store_prompts_in_spend_logs` decides whether prompts are stored',
       redact_user_api_key_info: 'traces name key and team',
       redact_messages_in_exceptions: 'errors of providers are not redacted',
       allowed_fails: 'set `router_settings.allowed_fails` in its place',
       cooldown_time: 'set `router_settings.cooldown_time` in its place',
-      request_timeout: 'set `timeout` of each model in its place',
       ssl_verify: 'certificates of upstreams are always verified',
       post_call_rules: NO_GUARDRAIL,
       pre_call_rules: NO_GUARDRAIL,
@@ -107,10 +104,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
   },
   router_settings: {
     effects: {
-      model_group_alias: 'the aliases are not served',
       cache_responses: 'set `litellm_settings.cache` in its place',
-      timeout: 'set `timeout` of each model in its place',
-      stream_timeout: 'set `timeout` of each model in its place',
       default_max_parallel_requests: NO_LIMIT,
     },
     others: names(`

@@ -54,6 +54,11 @@ function policyOf(values: RoutingValues, ofOwners: JsonObject): RoutingPolicy {
       checksAccess: values.enforceFallbackModelAccess || FALLBACK_LISTS.some((name) => Object.hasOwn(ofOwners, name)),
     },
     selection: selectionOf(values, ofOwners),
+    aliases: new Map(Object.entries(values.modelAliases)),
+    timeouts: {
+      seconds: values.routerTimeoutSeconds ?? values.requestTimeoutSeconds,
+      streamSeconds: values.routerStreamTimeoutSeconds,
+    },
   };
 }
 
@@ -85,8 +90,11 @@ function ownValue(name: string, ofOwners: JsonObject, kind: Setting['kind']): un
 
 /** Check that a key or a team cannot turn off. */
 const LIMIT_CHECK = 'enforce_model_rate_limits';
-/** Setting of the configuration only. A key could change the meaning of the tags of its team. */
-const TAG_PREFIX = 'tag_routing_prefix';
+/**
+ * Settings of the configuration only. A key could change the meaning of the tags and models of its team. Timeouts are
+ * read for all keys.
+ */
+const OF_CONFIGURATION = new Set(['tag_routing_prefix', 'model_group_alias', 'timeout', 'stream_timeout']);
 
 /** The value of a key or a team in place of a configured one, of which it keeps the restrictions. */
 function withRestrictions(name: string, own: unknown, configured: unknown): unknown {
@@ -94,7 +102,7 @@ function withRestrictions(name: string, own: unknown, configured: unknown): unkn
     const checks: readonly unknown[] = own;
     return configured.includes(LIMIT_CHECK) ? [...checks, LIMIT_CHECK] : checks;
   }
-  return own === UNRESTRICTED[name] || name === TAG_PREFIX ? configured : own;
+  return own === UNRESTRICTED[name] || OF_CONFIGURATION.has(name) ? configured : own;
 }
 
 /**

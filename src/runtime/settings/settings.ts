@@ -137,6 +137,8 @@ export interface Settings extends FileTargets {
   readonly routerDebugInErrors: boolean;
   /** Whether the budget is also checked for fallback models. */
   readonly enforceFallbackBudget: boolean;
+  /** Whether the expected cost of a call is reserved in budgets. */
+  readonly reservesCosts: boolean;
   /** Whether only the owner of a response may read it. */
   readonly responseIdSecurity: boolean;
   /** Seconds between polls of open batches; 0 never polls. */
@@ -293,7 +295,7 @@ function settingsOf(values: SettingValues) {
     streamHeartbeatSeconds: values.streamHeartbeatSeconds,
     upstream: upstreamOf(values),
     fileLimits: { file: values.maxFileBytes, batchFile: values.maxBatchFileBytes },
-    capturePrompts: values.capturePrompts,
+    capturePrompts: values.capturePrompts && !values.messagesOff,
     alwaysStreamUsage: values.alwaysStreamUsage,
     mostDecisionQuestions: values.mostDecisionQuestions,
     decisionFallbackBelow: values.decisionFallbackBelow,
@@ -319,6 +321,7 @@ function settingsOf(values: SettingValues) {
     http: httpOf(values),
     routerDebugInErrors: values.routerDebugInErrors,
     enforceFallbackBudget: values.enforceFallbackBudget,
+    reservesCosts: !values.disableBudgetReservation,
     responseIdSecurity: !values.disableResponseIdSecurity,
     batchPollingSeconds: values.batchPollingSeconds,
     activityWriteSeconds: values.activityWriteSeconds,

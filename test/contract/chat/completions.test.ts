@@ -240,7 +240,7 @@ describe('chat.completions 401', () => {
     expect({ status, body }).toEqual(
       refusal(401, {
         message: expect.stringMatching(
-          /^Authentication Error, Invalid proxy server token passed\. Received API Key = sk-\.\.\.-key, Key Hash \(Token\) =[0-9a-f]{64}\. There is no such key\.$/,
+          /^Authentication Error, Invalid proxy server token passed\. Received API Key = sk-\.\.\.-key, Key Hash \(Token\) =[0-9a-f]{64}\. Unable to find token in cache or `LiteLLM_VerificationTokenTable`$/,
         ),
         type: 'token_not_found_in_db',
         param: 'key',

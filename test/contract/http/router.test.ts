@@ -37,6 +37,9 @@ const rows: readonly RouteRow[] = [
     handle: ({ params }) => json(`parameter ${params['id']}`),
   },
   { ...facts, name: 'mixed.fixed', method: 'GET', paths: ['/mixed/fixed'], handle: () => json('fixed') },
+  { ...facts, name: 'both.list', method: 'GET', paths: ['/both'], handle: () => json('both') },
+  { ...facts, name: 'both.any', method: 'POST', paths: ['/both/{*rest}'], handle: () => json('rest') },
+  { ...facts, name: 'named.one', method: 'GET', paths: ['/:name/named'], handle: () => json('named') },
   { ...facts, name: 'mixed.delete', method: 'DELETE', paths: ['/mixed/:id'], handle: () => json('deleted') },
   { ...facts, name: 'mixed.create', method: 'POST', paths: ['/mixed/:id'], handle: () => json('created') },
 ];
@@ -62,7 +65,7 @@ async function ask(path: string, init: RequestInit = {}) {
 }
 
 describe('a request that matches no row', () => {
-  it.each(['/nowhere', '/V1/echo', '/v1/echo/', '/v1//echo', '//v1/echo', '/mixed', '/mixed/', '/v1%2Fecho'])(
+  it.each(['/nowhere', '/V1/echo', '/v1/echo//', '/v1//echo', '//v1/echo/', '/mixed', '/mixed/', '/v1%2Fecho'])(
     'is 404 for %s',
     async (path) => {
       const { status, body, headers } = await ask(path);
@@ -70,6 +73,31 @@ describe('a request that matches no row', () => {
       expect(headers.get('content-type')).toBe('application/json');
     },
   );
+
+  it.each([
+    ['POST', '/v1/echo/', '/v1/echo'],
+    ['POST', '/v1/echo/?a=%20b&c', '/v1/echo?a=%20b&c'],
+    ['GET', '/v1/echo/', '/v1/echo'],
+    // A wildcard of another method has the path with the slash.
+    ['GET', '/both/', '/both'],
+    ['DELETE', '/mixed/a%2Fb/', '/mixed/a%2Fb'],
+  ])('is redirected to the path without its last slash: %s %s', async (method, path, target) => {
+    const answer = await fetch(`${server.url}${path}`, { method, redirect: 'manual' });
+    expect([answer.status, answer.headers.get('location'), await answer.text()]).toEqual([307, target, '']);
+  });
+
+  it('is not redirected to another host: a path that begins with a slash and a backslash', async () => {
+    const request = httpRequest(`${server.url}/`, { path: '/\\host/named/' });
+    request.end();
+    const [answer] = await once(request, 'response');
+    answer.resume();
+    expect([answer.statusCode, answer.headers.location]).toEqual([404, undefined]);
+  });
+
+  it('is repeated by clients at the path without its last slash, with its body', async () => {
+    const { status, body } = await ask('/v1/echo/?a=b', { method: 'POST', body: 'hello' });
+    expect([status, body]).toEqual([200, { body: 'hello', search: 'a=b' }]);
+  });
 
   it.each(['GET', 'PUT', 'OPTIONS', 'DELETE', 'PROPFIND'])(
     'is 405 with Allow for %s on a path that takes POST',

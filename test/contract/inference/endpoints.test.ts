@@ -45,6 +45,12 @@ async function newKey(draft: object): Promise<{ authorization: string }> {
   return { authorization: `Bearer ${key}` };
 }
 
+/** Moderations without a model are calls of OpenAI's default model, which is not configured in this app. */
+const missingModel = (path: string): string =>
+  path === '/moderations'
+    ? 'Invalid model name passed in model=omni-moderation-latest. Call `/v1/models` to view available models for your key.'
+    : "Missing required parameter: 'model'.";
+
 describe.each(ENDPOINT_ROWS)('$name', (row) => {
   const { path, fields, field, fieldType, aliases, answerKind, operation, type, callType, answer, cost, usage } = row;
   /** Answer for the caller, under the requested model name. */
@@ -167,7 +173,7 @@ describe.each(ENDPOINT_ROWS)('$name', (row) => {
     ['[]', invalid('The request body is not a JSON object.', 'request_body')],
     [{ model: 'assistant' }, invalid(`${path}: Missing required parameter: '${field}'.`, field)],
     [{ ...request, [field]: null }, invalid(`${path}: Missing required parameter: '${field}'.`, field)],
-    [fields, refusal(400, modelNameError(`${path}: Missing required parameter: 'model'.`))],
+    [fields, refusal(400, modelNameError(`${path}: ${missingModel(path)}`))],
     [
       { ...fields, model: 7 },
       refusal(400, {

@@ -42,7 +42,7 @@ const BLOCKED = refusal(401, "Authentication Error, Key is blocked. Update via `
 const unknownKey = (key: string) =>
   refusal(
     401,
-    `Authentication Error, Invalid proxy server token passed. Received API Key = sk-...${key.slice(-4)}, Key Hash (Token) =${sha256(key)}. There is no such key.`,
+    `Authentication Error, Invalid proxy server token passed. Received API Key = sk-...${key.slice(-4)}, Key Hash (Token) =${sha256(key)}. Unable to find token in cache or \`LiteLLM_VerificationTokenTable\``,
     { type: 'token_not_found_in_db', param: 'key' },
   );
 

@@ -110,7 +110,7 @@ describe('an address that sent too many wrong keys', () => {
       null,
       JSON.stringify({
         error: {
-          message: `Authentication Error, Invalid proxy server token passed. Received API Key = sk-...${key.slice(-4)}, Key Hash (Token) =${sha256(key)}. There is no such key.`,
+          message: `Authentication Error, Invalid proxy server token passed. Received API Key = sk-...${key.slice(-4)}, Key Hash (Token) =${sha256(key)}. Unable to find token in cache or \`LiteLLM_VerificationTokenTable\``,
           type: 'token_not_found_in_db',
           param: 'key',
           code: '401',

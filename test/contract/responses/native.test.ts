@@ -185,7 +185,7 @@ describe('responses.create 400', () => {
         message: `Previous response with id '${id}' not found.`,
         type: 'invalid_request_error',
         param: 'previous_response_id',
-        code: '400',
+        code: 'previous_response_not_found',
       },
     },
   });

@@ -90,6 +90,15 @@ export const refusal = (status: number, error: object): object => ({
   body: { error: { param: null, code: String(status), ...error } },
 });
 
+/** Error for a previous response that the caller may not continue. */
+export const noPrevious = (id: string): object =>
+  refusal(400, {
+    message: `Previous response with id '${id}' not found.`,
+    type: 'invalid_request_error',
+    param: 'previous_response_id',
+    code: 'previous_response_not_found',
+  });
+
 /** Error about an invalid parameter. */
 export const invalid = (param: string, message: string): object =>
   refusal(400, { message, type: 'invalid_request_error', param });

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
-import { hexOf, invalid, type Json, refusal, type ResponseClient, startResponses } from './response-client.ts';
+import {
+  hexOf,
+  invalid,
+  type Json,
+  noPrevious,
+  refusal,
+  type ResponseClient,
+  startResponses,
+} from './response-client.ts';
 
 let client: ResponseClient;
 beforeAll(async () => {
@@ -110,9 +118,7 @@ describe('a response that was translated from a chat completion is stored for it
     const missing = refusal(404, { message: `Response with id '${id}' not found.`, type: 'not_found_error' });
     expect(await client.call('GET', `/v1/responses/${id}`)).toEqual(missing);
     expect(await client.call('DELETE', `/v1/responses/${id}`)).toEqual(missing);
-    expect(await client.ask({ model: 'chats', input: 'x', previous_response_id: id })).toEqual(
-      invalid('previous_response_id', `Previous response with id '${id}' not found.`),
-    );
+    expect(await client.ask({ model: 'chats', input: 'x', previous_response_id: id })).toEqual(noPrevious(id));
   });
 
   it('responses.cancel 400: a completed response', async () => {

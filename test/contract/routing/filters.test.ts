@@ -20,11 +20,15 @@ afterEach(async () => {
   setup = null;
 });
 
-const invalidRequest = (message: string) => ({
-  status: 400,
+const invalidRequest = (message: string, status = 400) => ({
+  status,
   deployment: null,
   retryAfter: null,
-  body: { error: { message, type: 'invalid_request_error', param: null, code: '400' } },
+  body: { error: { message, type: 'invalid_request_error', param: null, code: String(status) } },
+});
+
+const limitReached = (limit: string) => ({
+  error: { message: `Model rate limit exceeded. ${limit}`, type: 'rate_limit_error', param: null, code: '429' },
 });
 
 describe('tag filtering', () => {
@@ -47,7 +51,10 @@ describe('tag filtering', () => {
   it('refuses tags that no deployment has, or calls the fallback', async () => {
     const { ask, requestedModels } = await start(TAGGED, { enable_tag_filtering: true });
     expect(await ask({ tags: ['other', '!x'] })).toEqual(
-      invalidRequest("Not allowed to access model due to tags configuration. Passed model=m and tags=['other', '!x']"),
+      invalidRequest(
+        "Not allowed to access model due to tags configuration. Passed model=m and tags=['other', '!x']",
+        401,
+      ),
     );
     expect(requestedModels()).toEqual([]);
     await setup?.stop();
@@ -65,7 +72,7 @@ describe('tag filtering', () => {
     ];
     const { ask, deploymentsOf, keyWith } = await start(models);
     expect(await deploymentsOf(4, { tags: ['paid'] })).toEqual(['free', 'paid']);
-    expect((await ask({ model: 'n', tags: ['paid'] })).status).toBe(400);
+    expect((await ask({ model: 'n', tags: ['paid'] })).status).toBe(401);
     const headers = await keyWith({ router_settings: { enable_tag_filtering: true } });
     expect(await deploymentsOf(4, { tags: ['paid'] }, headers)).toEqual(['paid']);
   });
@@ -88,7 +95,7 @@ describe('allow_fail_open', () => {
       GROUP.map((one) => ({ ...one, info: {} })),
       { enable_tag_filtering: true },
     );
-    expect((await closed.ask({ tags: ['!anthropic', '!openai'] })).status).toBe(400);
+    expect((await closed.ask({ tags: ['!anthropic', '!openai'] })).status).toBe(401);
   });
 
   it('does not apply to plain tags, nor to the tags of a key and its team', async () => {
@@ -96,14 +103,14 @@ describe('allow_fail_open', () => {
       [...GROUP.slice(0, 1), { up: 'other', params: { tags: ['openai'] }, info: OPEN }],
       { enable_tag_filtering: true },
     );
-    expect((await ask({ tags: ['none'] })).status).toBe(400);
-    expect((await ask({ tags: ['none', '!anthropic'] })).status).toBe(400);
+    expect((await ask({ tags: ['none'] })).status).toBe(401);
+    expect((await ask({ tags: ['none', '!anthropic'] })).status).toBe(401);
     const bound = await keyWith({ metadata: { tags: ['!anthropic'] } });
     expect(await deploymentsOf(3, { tags: ['!openai'] }, bound)).toEqual(['other']);
     // The caller repeats the tag of its key. The tag of the key stays in force.
     expect(await deploymentsOf(3, { tags: ['!openai', '!anthropic'] }, bound)).toEqual(['other']);
     const locked = await keyWith({ metadata: { tags: ['!anthropic', '!openai'] } });
-    expect((await ask({}, locked)).status).toBe(400);
+    expect((await ask({}, locked)).status).toBe(401);
   });
 });
 
@@ -188,8 +195,18 @@ it('enforce_model_rate_limits refuses calls over tpm with the default strategy',
     { optional_pre_call_checks: ['enforce_model_rate_limits'], num_retries: 0 },
     { a: { tokens: 60 } },
   );
-  expect([(await ask()).status, (await ask()).status]).toEqual([200, 429]);
+  expect((await ask()).status).toBe(200);
+  expect(await ask()).toMatchObject({ status: 429, body: limitReached('TPM limit=50, current usage=60') });
   expect(requestedModels()).toEqual(['a']);
+});
+
+it('enforce_model_rate_limits names the limit of requests', async () => {
+  const { ask } = await start([{ up: 'a', params: { rpm: 1 } }], {
+    optional_pre_call_checks: ['enforce_model_rate_limits'],
+    num_retries: 0,
+  });
+  const answers = [await ask(), await ask(), await ask()];
+  expect(answers.at(-1)).toMatchObject({ status: 429, body: limitReached('RPM limit=1, current usage=1') });
 });
 
 it('calls that are refused before they are sent count in no rpm', async () => {

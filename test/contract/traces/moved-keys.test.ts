@@ -101,7 +101,7 @@ it('traces.list 401, traces.get 401 and traces.ingest 401: a deleted key can nei
   const { deleted } = keys;
   const message =
     `Invalid proxy server token passed. Received API Key = sk-...${deleted.slice(-4)}, ` +
-    `Key Hash (Token) =${keyGenerator.hash(deleted)}. There is no such key.`;
+    `Key Hash (Token) =${keyGenerator.hash(deleted)}. Unable to find token in cache or \`LiteLLM_VerificationTokenTable\``;
   const refusal = {
     error: { message: `Authentication Error, ${message}`, type: 'token_not_found_in_db', param: 'key', code: '401' },
   };

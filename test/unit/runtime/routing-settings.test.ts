@@ -23,7 +23,11 @@ router_settings:
   max_fallbacks: 2
   fallbacks: [{ gpt: [claude] }, { '*': [llama] }]
   content_policy_fallbacks: { gpt: [kind] }
+  model_group_alias: { a: gpt, b: { model: gpt, hidden: true } }
+  timeout: 40
+  stream_timeout: 20.5
 litellm_settings:
+  request_timeout: 50
   num_retries: 6
   fallbacks: [{ gpt: [ignored] }]
   context_window_fallbacks: [{ gpt: [long] }]
@@ -62,6 +66,11 @@ describe('retries, cooldowns and fallbacks in the configuration', () => {
         checksAccess: true,
       },
       selection: DEFAULT_SELECTION,
+      aliases: new Map([
+        ['a', { model: 'gpt', hidden: false }],
+        ['b', { model: 'gpt', hidden: true }],
+      ]),
+      timeouts: { seconds: 40, streamSeconds: 20.5 },
     });
     const inBothSections = 'router_settings: { num_retries: 0 }\nlitellm_settings: { num_retries: 5 }\n';
     expect(routingFrom(inBothSections).retries).toBe(0);
@@ -87,6 +96,7 @@ describe('retries, cooldowns and fallbacks in the configuration', () => {
   model_group_retry_policy: { gpt: 3 }
   allowed_fails_policy: []
   fallbacks: [gpt, { gpt: claude }]
+  model_group_alias: { a: '', b: { hidden: true }, c: { model: gpt, hidden: 1 }, d: gpt }
 `;
     const faults = faultsFrom({ yaml });
     expect(faults.map((fault) => fault.replace(/ is not one of .*/, ' is not one of …'))).toEqual([
@@ -97,13 +107,17 @@ describe('retries, cooldowns and fallbacks in the configuration', () => {
       'config.yaml:5: router_settings.allowed_fails_policy: is not a map of numbers',
       'config.yaml:6: router_settings.fallbacks.0: is not a map of a model to models',
       'config.yaml:6: router_settings.fallbacks.1.gpt: is not a list of models',
+      ...['a', 'b', 'c'].map(
+        (name) =>
+          `config.yaml:7: router_settings.model_group_alias.${name}: is neither a model nor a map with \`model\` and \`hidden\``,
+      ),
     ]);
   });
 
   it('cause warnings for router settings without an effect', () => {
-    const yaml = 'router_settings: { routing_strategy: least-busy, model_group_alias: { a: gpt } }\n';
+    const yaml = 'router_settings: { routing_strategy: least-busy, cache_responses: true }\n';
     expect(warningsFrom({ yaml })).toEqual([
-      'config.yaml:1: router_settings.model_group_alias: has no effect: the aliases are not served',
+      'config.yaml:1: router_settings.cache_responses: has no effect: set `litellm_settings.cache` in its place',
     ]);
   });
 });
@@ -121,6 +135,9 @@ const EVERY_STORED: Stored = {
     max_fallbacks: 2,
     fallbacks: [{ gpt: ['claude'] }, { '*': ['llama'] }],
     content_policy_fallbacks: { gpt: ['kind'] },
+    model_group_alias: { a: 'gpt', b: { model: 'gpt', hidden: true } },
+    timeout: 40,
+    stream_timeout: 20.5,
   },
   litellm_settings: {
     num_retries: 6,

@@ -36,6 +36,13 @@ function refusal(...args: Parameters<typeof read>): string {
 }
 
 describe('settings', () => {
+  it('store prompts unless messages are turned off', () => {
+    const stored = 'general_settings: { store_prompts_in_spend_logs: true }\n';
+    expect(read(null).capturePrompts).toBe(false);
+    expect(read(stored).capturePrompts).toBe(true);
+    expect(read(`${stored}litellm_settings: { turn_off_message_logging: true }\n`).capturePrompts).toBe(false);
+  });
+
   it('have defaults without file, arguments and environment', () => {
     const { host, port, databaseUrl, deployments, demoModel, catalogRefreshSeconds, masterKeySource } = read(null);
     expect({ host, port, databaseUrl, deployments, demoModel, catalogRefreshSeconds, masterKeySource }).toEqual({
@@ -98,6 +105,7 @@ model_list:
         secrets: {},
         dropParams: false,
         timeoutSeconds: 30,
+        hasOwnTimeout: true,
         priceOverrides: { input_cost_per_token: 0.000002 },
         baseModel: 'gpt-4o',
       },

@@ -135,6 +135,13 @@ export const GATEWAY_SETTINGS = {
     file: 'general_settings.enforce_fallback_budget',
     description: 'Checks the budget for fallback models, too (ADR 0041).',
   }),
+  disableBudgetReservation: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.disable_budget_reservation',
+    description:
+      'Calls reserve no cost: a budget refuses calls only once it is used up. Calls at the same time can then exceed it (ADR 0057).',
+  }),
   routerDebugInErrors: setting({
     kind: flag(),
     default: true,
@@ -190,6 +197,12 @@ export const GATEWAY_SETTINGS = {
     file: 'general_settings.store_prompts_in_spend_logs',
     description:
       'Stores prompts and answers on the spans of calls, except of realtime sessions, batches and requests with the header `x-litellm-enable-message-redaction: true`.',
+  }),
+  messagesOff: setting({
+    kind: flag(),
+    default: false,
+    file: 'litellm_settings.turn_off_message_logging',
+    description: 'Stores no prompts and answers, also where `store_prompts_in_spend_logs` is set.',
   }),
   storeResponses: setting({
     kind: flag(),

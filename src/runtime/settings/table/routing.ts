@@ -1,6 +1,6 @@
 import { FAILURE_CLASSES } from '../../../domain/routing/failure-class.ts';
 import { MAX_FALLBACKS, MAX_RETRIES } from '../../../domain/routing/routing-policy.ts';
-import { countsByClass, countsByModel, flag, list, listsByModel, integer, decimal } from '../kinds.ts';
+import { countsByClass, countsByModel, flag, list, listsByModel, integer, decimal, modelAliases } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { SELECTION_SETTINGS } from './selection.ts';
 
@@ -10,11 +10,46 @@ const MAX_FAILS = 1_000_000;
 const RETRY_COUNTS = [...FAILURE_CLASSES.map((name) => `${name}Retries`), 'DefaultRetries'];
 const FAIL_COUNTS = [...FAILURE_CLASSES.map((name) => `${name}AllowedFails`), 'DefaultAllowedFails'];
 
+/** A time to wait for an answer, in seconds. */
+const timeout = () => decimal({ above: 0, to: MAX_SECONDS });
+
 const models = () => list('models', (item) => (item === '' ? 'is empty' : null));
 
 /** Selection of deployments, retries, cooldowns and fallbacks. Each call reads them. */
 export const ROUTING_SETTINGS = {
   ...SELECTION_SETTINGS,
+  modelAliases: setting({
+    kind: modelAliases(),
+    default: {},
+    file: 'router_settings.model_group_alias',
+    description:
+      'Further names of models, e.g. `{gpt-4: gpt-4o, old: {model: gpt-4o, hidden: true}}`. An alias takes precedence over a model with its name. `/v1/models` leaves hidden ones out. A key may call an alias if it may call the alias or its model.',
+  }),
+  routerTimeoutSeconds: setting({
+    kind: timeout(),
+    default: null,
+    defaultText: '`litellm_settings.request_timeout`',
+    file: 'router_settings.timeout',
+    unit: 's',
+    description:
+      'Maximum time to the first byte of an answer, where neither the request nor the deployment sets a timeout.',
+  }),
+  routerStreamTimeoutSeconds: setting({
+    kind: timeout(),
+    default: null,
+    file: 'router_settings.stream_timeout',
+    unit: 's',
+    description:
+      'The same for streams. It has precedence over every timeout but those of the request and `stream_timeout` of the deployment.',
+  }),
+  requestTimeoutSeconds: setting({
+    kind: timeout(),
+    default: null,
+    defaultText: '600',
+    file: 'litellm_settings.request_timeout',
+    unit: 's',
+    description: 'Used where `router_settings.timeout` is not set.',
+  }),
   routerRetries: setting({
     kind: integer(0, MAX_RETRIES),
     default: null,
