@@ -100,7 +100,7 @@ function restoreBackup(host: Host, owner: BackupOwner, fallbackPath: string): Re
   const before = backup.content ?? {};
   const current = readSettings(settingsPath);
   const owned = [...OWNED_PATHS, ...(owner === 'autoroute' ? defaultModelPaths(current.content, before) : [])];
-  const restored = owned.reduce((settings, path) => withValue(settings, path, valueAt(before, path)), current.content);
+  const restored = owned.reduce((settings, one) => withValue(settings, one, valueAt(before, one)), current.content);
   const kept = withoutEmptyEnv(restored, before);
   const isUnchanged = current.text === null || isEqualJson(kept, before);
   if (!backup.existed && (current.text === null || Object.keys(kept).length === 0)) {
