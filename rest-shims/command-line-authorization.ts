@@ -102,7 +102,8 @@ function readForm(request: HttpRequest): AuthorizationForm {
 /** Headers that set the token of the form. */
 function tokenHeaders(token: string, { headers }: HttpRequest): HeaderLines {
   const secure = headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
-  const attributes = `HttpOnly; Path=/authorize; SameSite=Strict; Max-Age=${FORM_SECONDS}${secure}`;
+  // Without a path, the cookie is for the folder of the page, also below a path of a reverse proxy.
+  const attributes = `HttpOnly; SameSite=Strict; Max-Age=${FORM_SECONDS}${secure}`;
   return new HeaderLines().addChecked('set-cookie', `${FORM_COOKIE}=${token}; ${attributes}`);
 }
 
