@@ -8,6 +8,7 @@ import {
   Rejected,
   UpstreamFailed,
 } from '../../../src/domain/errors.ts';
+import { NotReady } from '../../../src/domain/not-ready.ts';
 import { QueryFailed } from '../../../src/domain/rag/query.ts';
 import { UploadRefused } from '../../../src/domain/rag/upload.ts';
 import { FileOwnedStore } from '../../../src/domain/vector-stores/vector-store.ts';
@@ -21,6 +22,7 @@ import { isInvalidJson } from './management-errors.ts';
 import type { FailureForm } from './failure-form.ts';
 import { failedLoginPage, refusedPage, SIGN_IN_HEADERS } from '../pages/sign-in.ts';
 
+import { notReadyObject } from '../answers/health.ts';
 /** Status of a failure in the form of its row. The surfaces here are named for their statuses only. */
 function formStatus(form: FailureForm, error: DomainError): number {
   const isMalformed =
@@ -45,7 +47,9 @@ export function renderFormedError(form: FailureForm, error: DomainError, headers
   const value = formBody(form, error, String(status));
   if (value === null) return renderError('management', error, headers);
   const formHeaders: Record<string, string> =
-    error instanceof SignInThrottled ? { 'retry-after': String(error.retryAfterSeconds) } : {};
+    error instanceof SignInThrottled || error instanceof NotReady
+      ? { 'retry-after': String(error.retryAfterSeconds) }
+      : {};
   const isPage = isShownAsPage(form, error) && (headers.accept ?? '').includes('text/html');
   const page = form.page === 'login' ? failedLoginPage : refusedPage;
   return isPage
@@ -100,6 +104,7 @@ function fixedBody(error: DomainError, code: string): object | null {
   const { message } = error;
   if (error instanceof SignInRefused)
     return { error: { message, type: 'auth_error', param: 'invalid_credentials', code } };
+  if (error instanceof NotReady) return notReadyObject(error.state);
   if (error instanceof SignInThrottled) return { error: { message, type: 'auth_error', param: 'username', code } };
   if (error instanceof Forbidden && error.right === 'health_model') return { detail: { error: message } };
   if (error instanceof FileOwnedStore) return { detail: { error: message, vector_store_id: error.storeId } };
