@@ -13,6 +13,8 @@ import { QueryFailed } from '../../../src/domain/rag/query.ts';
 import { UploadRefused } from '../../../src/domain/rag/upload.ts';
 import { FileOwnedStore } from '../../../src/domain/vector-stores/vector-store.ts';
 import { SignInRefused, SignInThrottled } from '../../../src/domain/users/sign-in.ts';
+import { CacheMissing } from '../../../src/domain/response-cache/cache-missing.ts';
+import { StorageOff } from '../../../src/domain/settings/storage-off.ts';
 import { OwnedByFile } from '../../../src/domain/settings/ownership.ts';
 import { decisionError } from './dialect-errors.ts';
 import { hasOauthForm, oauthBody, OAUTH_HEADERS } from './oauth-errors.ts';
@@ -20,9 +22,9 @@ import { mcpToolBody, mcpToolHeaders } from './mcp-tool-errors.ts';
 import { mcpToolStatus, type RenderedError, renderError, statusOf } from '../../errors.ts';
 import { isInvalidJson } from './management-errors.ts';
 import type { FailureForm } from './failure-form.ts';
+import { notReadyObject } from '../answers/health.ts';
 import { failedLoginPage, refusedPage, SIGN_IN_HEADERS } from '../pages/sign-in.ts';
 
-import { notReadyObject } from '../answers/health.ts';
 /** Status of a failure in the form of its row. The surfaces here are named for their statuses only. */
 function formStatus(form: FailureForm, error: DomainError): number {
   const isMalformed =
@@ -102,9 +104,9 @@ const isShownAsPage = ({ page }: FailureForm, error: DomainError): boolean =>
 /** Body of an error that has the same body in every form of a row; null for other errors. */
 function fixedBody(error: DomainError, code: string): object | null {
   const { message } = error;
+  if (error instanceof NotReady) return notReadyObject(error.state);
   if (error instanceof SignInRefused)
     return { error: { message, type: 'auth_error', param: 'invalid_credentials', code } };
-  if (error instanceof NotReady) return notReadyObject(error.state);
   if (error instanceof SignInThrottled) return { error: { message, type: 'auth_error', param: 'username', code } };
   if (error instanceof Forbidden && error.right === 'health_model') return { detail: { error: message } };
   if (error instanceof FileOwnedStore) return { detail: { error: message, vector_store_id: error.storeId } };
@@ -126,10 +128,19 @@ function hasSurfaceForm(form: FailureForm, error: DomainError): boolean {
   return hasIssues && (form.body !== 'auth' || isInvalidJson(error));
 }
 
+/** Body of a failure without a cache of answers. */
+const cacheMissingBody = (form: FailureForm, message: string, code: string): object =>
+  form.body === 'model'
+    ? { error: { message, type: 'cache_ping_error', param: 'cache_ping', code } }
+    : { detail: `Service Unhealthy (503: ${message})` };
+
 /** The body of a failure in the form of its row; null for the form of the surface. */
 function formBody(form: FailureForm, error: DomainError, code: string): object | null {
   const { message } = error;
   if (error instanceof OwnedByFile) return ownedBody(form, error, code);
+  if (error instanceof StorageOff && form.body !== 'model') return { detail: { error: message } };
+  if (error instanceof StorageOff) return { error: { message, type: 'auth_error', param: 'None', code } };
+  if (error instanceof CacheMissing) return cacheMissingBody(form, message, code);
   const fixed = fixedBody(error, code);
   if (fixed !== null) return fixed;
   if (form.body === 'problem') return error instanceof InvalidInput ? problemBody(error, Number(code)) : null;
