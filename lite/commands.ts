@@ -1,11 +1,13 @@
 import type { Command } from './command.ts';
 import { agentCommands } from './commands/agents.ts';
+import { autorouteCommands } from './commands/autoroute.ts';
 import { catalogCommands } from './commands/catalog.ts';
 import { chatCommands } from './commands/chat.ts';
 import { configCommands } from './commands/config.ts';
 import { configureCommands } from './commands/configure.ts';
 import { credentialCommands } from './commands/credentials.ts';
 import { decideCommands } from './commands/decide.ts';
+import { encryptionCommands } from './commands/encryption.ts';
 import { httpCommands } from './commands/http.ts';
 import { keyImportCommands } from './commands/key-import.ts';
 import { keyCommands } from './commands/keys.ts';
@@ -31,12 +33,14 @@ export const COMMANDS: readonly Command[] = [
   ...keyCommands,
   ...keyImportCommands,
   ...credentialCommands,
+  ...encryptionCommands,
   ...teamCommands,
   ...userCommands,
   ...httpCommands,
   ...agentCommands,
   ...configureCommands,
   ...upCommands,
+  ...autorouteCommands,
   ...traceCommands,
   ...catalogCommands,
   ...decideCommands,
@@ -46,8 +50,10 @@ export const COMMANDS: readonly Command[] = [
 /** Summaries of the groups of commands. */
 export const GROUPS: Readonly<Record<string, string>> = {
   auth: 'Use the stored login in other programs',
+  autoroute: 'Route Claude Code through an auto router on this machine',
   config: 'Manage the settings of this command',
   credentials: 'Manage credentials of providers',
+  encryption: 'Manage the encryption of stored secrets',
   http: 'Send requests to the server',
   keys: 'Manage API keys',
   models: 'Manage models',

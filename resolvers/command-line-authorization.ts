@@ -16,19 +16,23 @@ import { OauthFailure, UnknownLoginClient } from '../src/domain/command-line-ses
 import { nullIfBlank } from '../src/domain/optional-text.ts';
 import type { SignedIn } from '../src/domain/users/session.ts';
 import type { SignIn } from '../src/domain/users/sign-in.ts';
-import { anyone } from './operation/access.ts';
+import { sessionUserOf } from '../src/domain/command-line-sessions/command-line-session.ts';
+import { anyone, isAnyAdmin } from './operation/access.ts';
+import { commandLineSessionReader } from './operation/command-line-session-access.ts';
 import {
   type CodeExchange,
   endSessions,
   exchangeGrant,
+  findLoginToken,
   type IssuedTokens,
+  type LoginToken,
   type Renewal,
   renewSession,
   sessionOfKey,
   sessionOfToken,
 } from './operation/command-line-tokens.ts';
 import { chosenTeam, type NamedTeam, teamsOf, withKey } from './operation/login-teams.ts';
-import { operation } from './operation/operation.ts';
+import { callerOf, operation } from './operation/operation.ts';
 import type { Scope } from './operation/scope.ts';
 import type { SignInPlatform } from './operation/sign-in-platform.ts';
 import { checkSignIn } from './operation/sign-in-sessions.ts';
@@ -228,5 +232,21 @@ export const revokeLoginToken = operation({
         : keyGenerator.same(keyGenerator.hash(clientId), session.clientHash);
     if (!isClient) throw new UnknownLoginClient();
     if (session !== null) await signIns.authored(() => endSessions(scope, [session]));
+  },
+});
+
+/**
+ * Finds the valid token of a login (RFC 7662). Null for any other text, and for a token of another user unless the
+ * caller is an administrator. Throws LimitExceeded.
+ */
+export const readLoginToken = operation({
+  name: 'readLoginToken',
+  access: commandLineSessionReader,
+  async run(scope: SignInScope, { token }: { readonly token: string }): Promise<LoginToken | null> {
+    scope.platform.signIns.tokenRateLimiter.count(scope.client.network);
+    const caller = callerOf(scope);
+    const found = await findLoginToken(scope, token);
+    const isShown = found !== null && (isAnyAdmin(caller) || found.session.userId === sessionUserOf(caller));
+    return isShown ? found : null;
   },
 });

@@ -206,11 +206,9 @@ export const deleteDeployment = operation({
   access: modelManager,
   async run(scope: TeamModelScope, { id }: NamedDeployment): Promise<StoredDeployment> {
     const { platform } = scope;
-    if (!isAdmin(callerOf(scope))) {
-      const stored = await platform.stores.deployments.find(id);
-      await assertMayChange(scope, stored, teamOfInfo(stored?.info ?? {}));
-    }
-    assertStoresModels(scope);
+    const stored = await platform.stores.deployments.find(id);
+    if (!isAdmin(callerOf(scope))) await assertMayChange(scope, stored, teamOfInfo(stored?.info ?? {}));
+    if (stored !== null) assertStoresModels(scope);
     const [removed] = await platform.stores.deployments.remove([id]);
     if (removed === undefined) throw new NotFound('stored model', id, `Model with id=${id} not found in db`);
     await platform.deployments.reload();

@@ -37,9 +37,11 @@ async function mapInBatches<Item, Result>(
   return results;
 }
 
+const isFiltered = ({ model, deploymentId }: DeploymentFilter): boolean => model !== null || deploymentId !== null;
+
 /**
- * The visible deployments that match. When a filter matches none, throws Forbidden for a model that the key may not
- * call, whether or not the model exists, and NotFound otherwise.
+ * The visible deployments that match; an empty list when none does. Throws Forbidden for a model that the key may not
+ * call, whether or not the model exists.
  */
 function matchingDeployments(
   scope: Scope<DeploymentPlatform>,
@@ -50,31 +52,42 @@ function matchingDeployments(
       (deploymentId === null || id === deploymentId) &&
       (model === null || [modelGroup, upstreamModel, `${provider}/${upstreamModel}`].includes(model)),
   );
-  if (found.length > 0 || (model === null && deploymentId === null)) return found;
   const { key } = callerOf(scope);
-  if (model !== null && !mayCall(key, resolveModelAlias(key, model)))
+  if (found.length === 0 && model !== null && !mayCall(key, resolveModelAlias(key, model)))
     throw new Forbidden(`key not allowed to health-check model ${model}`, 'health_model');
-  const name = model ?? deploymentId ?? '';
-  throw new NotFound('checked model', name, `/health: No deployment that this key may call matches ${name}.`);
+  return found;
+}
+
+/** Probes deployments. A deployment that is removed meanwhile is left out. */
+async function probeEach(
+  scope: Scope<DeploymentPlatform>,
+  deployments: readonly VisibleDeployment[],
+): Promise<readonly CheckedDeployment[]> {
+  const { gateway } = scope.platform;
+  const probed = await mapInBatches(deployments, async ({ id }) => {
+    const deployed = gateway.deployments().find((one) => one.id === id);
+    const probe = deployed === undefined ? null : await gateway.probe(callerOf(scope), deployed, scope.signal);
+    // Read again, because the probe may have changed the health of the deployment.
+    const deployment = visibleDeployments(scope).find((one) => one.id === id);
+    return deployment === undefined ? null : { deployment, probe };
+  });
+  return probed.filter((one) => one !== null);
 }
 
 /**
- * Probes deployments at the cost of the caller. Throws Forbidden, NotFound and LimitExceeded; a failed probe is a
- * result, not an error.
+ * Probes deployments at the cost of the caller. Throws NotFound when a filter matches none, Forbidden and
+ * LimitExceeded; a failed probe is a result, not an error.
  */
 export const probeDeployments = operation({
   name: 'probeDeployments',
   access: anyKey,
-  run: (scope: Scope<DeploymentPlatform>, wanted: DeploymentFilter): Promise<readonly CheckedDeployment[]> =>
-    mapInBatches(matchingDeployments(scope, wanted), async ({ id }) => {
-      const { gateway } = scope.platform;
-      const deployed = gateway.deployments().find((one) => one.id === id);
-      const probe = deployed === undefined ? null : await gateway.probe(callerOf(scope), deployed, scope.signal);
-      // Read again, because the probe may have changed the health of the deployment.
-      const deployment = visibleDeployments(scope).find((one) => one.id === id);
-      if (deployment === undefined) throw new NotFound('model', id);
-      return { deployment, probe };
-    }),
+  async run(scope: Scope<DeploymentPlatform>, wanted: DeploymentFilter): Promise<readonly CheckedDeployment[]> {
+    const found = matchingDeployments(scope, wanted);
+    const name = wanted.model ?? wanted.deploymentId ?? '';
+    if (found.length === 0 && isFiltered(wanted))
+      throw new NotFound('checked model', name, `No deployment that this key may call matches ${name}.`);
+    return probeEach(scope, found);
+  },
 });
 
 /** Deployments with their last probes. */
@@ -86,15 +99,19 @@ export interface HealthReport {
   readonly seesAddress: boolean;
 }
 
-/** As `probeDeployments`. With periodic probes, returns the last result of each deployment and sends no probe. */
+/**
+ * Probes deployments at the cost of the caller. With periodic probes, returns the last result of each deployment and
+ * sends no probe. A filter that matches none is an empty result. Throws Forbidden and LimitExceeded.
+ */
 export const checkHealth = operation({
   name: 'checkHealth',
   access: anyKey,
   async run(scope: Scope<DeploymentPlatform>, wanted: DeploymentFilter): Promise<HealthReport> {
     const { background, details } = scope.platform.healthChecks;
     const seesAddress = visibilityOf(callerOf(scope)).kind === 'all';
-    if (!background) return { checked: await probeDeployments(scope, wanted), details, seesAddress };
-    const checked = matchingDeployments(scope, wanted).map((deployment) => ({
+    const found = matchingDeployments(scope, wanted);
+    if (!background) return { checked: await probeEach(scope, found), details, seesAddress };
+    const checked = found.map((deployment) => ({
       deployment,
       probe: deployment.lastProbe ?? deployment.fault,
     }));

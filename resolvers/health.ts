@@ -1,5 +1,5 @@
 import type { ProcessLoad } from '../src/domain/metrics.ts';
-import { Unavailable } from '../src/domain/errors.ts';
+import { NotReady } from '../src/domain/not-ready.ts';
 import type { ConfigReload } from '../src/domain/settings/configuration.ts';
 import { isSwitchedOn } from '../src/domain/settings/switches.ts';
 import { withDeadline } from '../src/domain/with-deadline.ts';
@@ -20,20 +20,19 @@ export interface Readiness {
 
 /** Deadline of the database ping of a readiness check, in ms. */
 const PING_DEADLINE_MS = 2_000;
-/** Time after which a client may ask again, in s. */
-const RETRY_AFTER_SECONDS = 2;
 
 /**
- * Throws Unavailable while the process is draining, the database does not answer, or it does not accept writes. A
+ * Throws NotReady while the process is draining, the database does not answer, or it does not accept writes. A
  * readiness check after a failed write probes the database, so that the process becomes ready again without traffic.
  */
 async function assertReady({ draining, stores }: HealthPlatform): Promise<void> {
-  if (draining()) throw new Unavailable('The process is shutting down.');
+  if (draining()) throw new NotReady('shutting_down', 'The process is shutting down.');
   await withPingDeadline(stores.ping()).catch((cause: unknown) => {
-    throw new Unavailable('The database does not answer.', RETRY_AFTER_SECONDS, { cause });
+    if (cause instanceof NotReady) throw cause;
+    throw new NotReady('disconnected', 'The database does not answer.', { cause });
   });
   await stores.writable().catch((cause: unknown) => {
-    throw new Unavailable('The database takes no writes.', RETRY_AFTER_SECONDS, { cause });
+    throw new NotReady('stalled', 'The database takes no writes.', { cause });
   });
 }
 
@@ -45,7 +44,7 @@ const readinessOf = (platform: HealthPlatform): Readiness => ({
 
 /**
  * Checks that the process can serve. Resolves to the details when the settings make them public, otherwise to null.
- * Throws Unavailable when it cannot serve.
+ * Throws NotReady when it cannot serve.
  */
 export const checkReadiness = operation({
   name: 'checkReadiness',
@@ -84,5 +83,5 @@ export const checkCaller = operation({
 
 const withPingDeadline = (ping: Promise<void>): Promise<void> =>
   withDeadline(ping, PING_DEADLINE_MS, () => {
-    throw new Error(`No answer within ${PING_DEADLINE_MS} ms.`);
+    throw new NotReady('stalled', `The database does not answer within ${PING_DEADLINE_MS} ms.`);
   });

@@ -19,6 +19,7 @@ import {
   type SettingView,
   settingViewOf,
 } from '../src/domain/settings/ownership.ts';
+import { endpointSetting } from '../src/domain/pass-through/endpoint-setting.ts';
 import { redacted } from '../src/domain/settings/redaction.ts';
 import {
   LITELLM_SETTINGS,
@@ -45,6 +46,15 @@ export interface ListedSetting {
 }
 
 const ROUTER = 'router_settings';
+
+/** The settings, with the stored pass-through endpoints as the stored value of their setting. */
+async function shownState(scope: Scope<SettingsPlatform>): Promise<SettingsState> {
+  const { config, stored } = await settingsState(scope);
+  const endpoints = scope.platform.passThrough.list().filter(({ isFromConfig }) => !isFromConfig);
+  if (endpoints.length === 0) return { config, stored };
+  const general = { ...stored.get(GENERAL), [PASS_THROUGH_ENDPOINTS]: endpoints.map(endpointSetting) };
+  return { config, stored: new Map([...stored, [GENERAL, general]]) };
+}
 
 const unknownField = (name: string): InvalidInput => new InvalidInput(`Invalid field=${name} passed in.`);
 
@@ -77,7 +87,7 @@ export const listSettings = operation({
   name: 'listSettings',
   access: tenantViewer,
   async run(scope: Scope<SettingsPlatform>): Promise<readonly ListedSetting[]> {
-    const state = await settingsState(scope);
+    const state = await shownState(scope);
     const general = [...GENERAL_FIELDS]
       .filter(([, { isListed }]) => isListed)
       .map(([name, field]) => ({ section: GENERAL, name, field }));
@@ -92,7 +102,7 @@ export const getSetting = operation({
   access: tenantViewer,
   async run(scope: Scope<SettingsPlatform>, { name }: { readonly name: string }): Promise<SettingView> {
     if (!GENERAL_FIELDS.has(name)) throw unknownField(name);
-    const { config, stored } = await settingsState(scope);
+    const { config, stored } = await shownState(scope);
     const view = settingViewOf(config, stored, GENERAL, name);
     if (view.source === 'unset') throw new InvalidInput(`Field name=${name} is not set`);
     return shownTo(scope, view);
@@ -150,9 +160,12 @@ function assertValue({ platform }: Scope<SettingsPlatform>, section: string, nam
 
 /**
  * Throws InvalidInput for settings that a process reads at its start only, where the file does not declare them.
- * Writing a declared setting changes nothing: `assertWritable` permits only the declared value.
+ * Writing a declared setting changes nothing: `assertWritable` permits only the declared value. Throws InvalidInput for
+ * the list of pass-through endpoints, which have rows of their own.
  */
 function assertNotFixed(config: DeclaredConfig, names: readonly string[]): void {
+  if (names.includes(PASS_THROUGH_ENDPOINTS))
+    throw new InvalidInput(`${PASS_THROUGH_ENDPOINTS} is no setting to store: create and change each endpoint.`);
   const fixed = names.find((name) => FIXED_FIELDS.has(name) && !isDeclared(config, GENERAL, name));
   if (fixed !== undefined) throw new InvalidInput(`${fixed} is read at the start only and cannot be stored.`);
 }

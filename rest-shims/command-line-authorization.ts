@@ -4,11 +4,13 @@ import {
   authorizeLogin,
   checkAuthorization,
   findLoginIssuer,
+  readLoginToken,
   issueLoginTokens,
   registerLoginClient,
   revokeLoginToken,
   type TokenRequest,
 } from '../resolvers/command-line-authorization.ts';
+import type { LoginToken } from '../resolvers/operation/command-line-tokens.ts';
 import type { AuthorizationRequest } from '../src/domain/command-line-sessions/authorization.ts';
 import {
   AUTH_METHOD,
@@ -102,7 +104,8 @@ function readForm(request: HttpRequest): AuthorizationForm {
 /** Headers that set the token of the form. */
 function tokenHeaders(token: string, { headers }: HttpRequest): HeaderLines {
   const secure = headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
-  const attributes = `HttpOnly; Path=/authorize; SameSite=Strict; Max-Age=${FORM_SECONDS}${secure}`;
+  // Without a path, the cookie is for the folder of the page, also below a path of a reverse proxy.
+  const attributes = `HttpOnly; SameSite=Strict; Max-Age=${FORM_SECONDS}${secure}`;
   return new HeaderLines().addChecked('set-cookie', `${FORM_COOKIE}=${token}; ${attributes}`);
 }
 
@@ -173,6 +176,23 @@ function readRegistration({ body }: HttpRequest): ClientMetadata {
     const names = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
     throw new OauthFailure('invalid_client_metadata', names.join('; '));
   }
+}
+
+const secondsOf = (date: Date): number => Math.floor(date.getTime() / 1_000);
+
+/** A token as its issuer sees it (RFC 7662, section 2.2). */
+function introspectionObject(token: LoginToken | null) {
+  if (token === null) return { active: false };
+  const { kind, session, expiresAt } = token;
+  return {
+    active: true,
+    token_type: kind === 'access_token' ? 'Bearer' : kind,
+    sub: session.userId,
+    team_id: session.teamId,
+    client_name: session.clientName,
+    iat: secondsOf(session.renewedAt),
+    ...(expiresAt === null ? {} : { exp: secondsOf(expiresAt) }),
+  };
 }
 
 function readRevocation(request: HttpRequest) {
@@ -310,5 +330,17 @@ export const commandLineAuthorizationRoutes: readonly RouteRow[] = [
     parse: readRevocation,
     run: revokeLoginToken,
     render: () => json({}, OAUTH_HEADERS),
+  }),
+  route({
+    ...POSTED,
+    credential: 'required',
+    name: 'commandLineAuthorization.introspect',
+    paths: ['/introspect'],
+    statuses: [200, 400, 401, 429],
+    bodySchema: requiredParameters('token'),
+    bodyType: MEDIA_TYPE,
+    parse: (request) => ({ token: required(formOf(request), 'token') }),
+    run: readLoginToken,
+    render: (token) => json(introspectionObject(token), OAUTH_HEADERS),
   }),
 ];

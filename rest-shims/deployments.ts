@@ -90,6 +90,7 @@ export const deploymentRoutes: readonly RouteRow[] = [
     bodySchema: readNew.schema,
     paths: ['/model/new'],
     statuses: [200, 400, 401, 403, 422],
+    failureForm: { body: 'model' },
     parse: ({ body }) => parseNew(body),
     run: createDeployment,
     render: (row) => json(renderRow(row), warningHeaders(row)),

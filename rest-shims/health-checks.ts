@@ -193,6 +193,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     name: 'health.readinessDetails',
     paths: ['/health/readiness/details'],
     statuses: [200, 401, 503],
+    failureForm: { body: 'detail' },
     parse: () => undefined,
     run: checkReadinessDetails,
     render: (readiness) => json(detailsObject(readiness)),

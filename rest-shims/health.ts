@@ -42,11 +42,11 @@ const isChecked = ({ probe }: CheckedDeployment): boolean => probe !== null && t
 const isHealthy = ({ probe }: CheckedDeployment): boolean =>
   probe !== null && typeof probe === 'object' && probe.failure === null;
 
-/** Whether the request names a model or deployment, at least one deployment is checked, and none is healthy. */
+/** Whether the request names a model or deployment, and none is healthy. Unchecked deployments do not count. */
 const isUnhealthy = ({ checked }: HealthReport, search: string): boolean => {
   const query = new URLSearchParams(search);
   if (!query.has('model') && !query.has('model_id')) return false;
-  return checked.some(isChecked) && !checked.some(isHealthy);
+  return (checked.length === 0 || checked.some(isChecked)) && !checked.some(isHealthy);
 };
 
 function healthObject({ checked, details }: HealthReport) {
@@ -77,7 +77,7 @@ export const healthRoutes: readonly RouteRow[] = [
     paths: ['/health'],
     surface: 'proxy',
     credential: 'required',
-    statuses: [200, 401, 403, 404, 422, 503],
+    statuses: [200, 401, 403, 422, 503],
     failureForm: { body: 'detail' },
     bodyLimit: 0,
     parse({ search }) {
@@ -98,6 +98,7 @@ export const healthRoutes: readonly RouteRow[] = [
     credential: 'none',
     anyAddress: true,
     statuses: [200, 503],
+    failureForm: { body: 'detail' },
     bodyLimit: 0,
     parse: () => undefined,
     run: checkReadiness,

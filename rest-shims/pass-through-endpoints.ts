@@ -6,7 +6,7 @@ import {
   updateEndpoint,
 } from '../resolvers/pass-through-endpoints.ts';
 import type { EndpointPatch, PassThroughEndpoint } from '../src/domain/pass-through/endpoint.ts';
-import { shownHeaders } from '../src/domain/pass-through/headers.ts';
+import { endpointSetting } from '../src/domain/pass-through/endpoint-setting.ts';
 import {
   flag,
   optional,
@@ -79,19 +79,8 @@ function requiredId(request: HttpRequest): { readonly id: string } {
 
 /** An endpoint for administrators. Values of headers that may be credentials are masked. */
 const renderEndpoint = (endpoint: PassThroughEndpoint) => ({
-  id: endpoint.id,
-  path: endpoint.path,
-  target: endpoint.target,
-  headers: shownHeaders(endpoint.headers),
-  default_query_params: endpoint.defaultQuery,
-  include_subpath: endpoint.includeSubpath,
-  cost_per_request: endpoint.costPerRequest,
-  timeout: endpoint.timeoutSeconds,
-  auth: endpoint.auth,
-  guardrails: endpoint.guardrails,
+  ...endpointSetting(endpoint),
   is_from_config: endpoint.isFromConfig,
-  methods: endpoint.methods,
-  ...(endpoint.forwardHeaders ? { forward_headers: true } : {}),
 });
 
 const answerOf = (endpoints: readonly PassThroughEndpoint[]): HttpAnswer =>

@@ -42,8 +42,9 @@ function commandLineLoginId(search: string): string | null {
   return query.get('source') === 'litellm-cli' && LOGIN_ID.test(id) ? id : null;
 }
 
-/** Redirect target after a sign-in. */
+/** Page after a sign-in. The redirect from `/login` is relative, for servers below a path of a reverse proxy. */
 const TARGET = '/ui?login=success';
+const RELATIVE_TARGET = 'ui?login=success';
 
 /** Headers that set the cookies of a session. The CSRF cookie is not HttpOnly: scripts send its value in a header. */
 function sessionCookies({ token, csrfToken }: Session, { headers }: HttpRequest): HeaderLines {
@@ -81,7 +82,7 @@ export const signInRoutes: readonly RouteRow[] = [
     run: signIn,
     render: (session, request) => ({
       status: SUCCESS.seeOther,
-      headers: { location: TARGET },
+      headers: { location: RELATIVE_TARGET },
       headerLines: sessionCookies(session, request),
       body: { kind: 'bytes', bytes: new Uint8Array(0), contentType: 'text/plain' },
     }),
@@ -138,6 +139,6 @@ export const signInRoutes: readonly RouteRow[] = [
     bodyLimit: 0,
     parse: () => undefined,
     run: runForPage,
-    render: (_settings, { search }) => signInPage(commandLineLoginId(search)),
+    render: (_settings, { path, search }) => signInPage(path, commandLineLoginId(search)),
   }),
 ];

@@ -113,4 +113,29 @@ export function settingsForServer(
   return values.reduce((settings, [path, value]) => withValue(settings, path, value), content);
 }
 
+/** Models that Claude Code calls for a size of model, such as `opus`. */
+const DEFAULT_MODELS = [
+  'env.ANTHROPIC_DEFAULT_OPUS_MODEL',
+  'env.ANTHROPIC_DEFAULT_SONNET_MODEL',
+  'env.ANTHROPIC_DEFAULT_HAIKU_MODEL',
+] as const;
+
+/** Paths of `DEFAULT_MODELS`, and of other variables of this kind in the settings. */
+export function defaultModelPaths(...contents: readonly JsonObject[]): readonly string[] {
+  const names = contents.flatMap(({ env }) => Object.keys(jsonObjectOf(env)));
+  const others = names.filter((name) => /^ANTHROPIC_DEFAULT_\w+_MODEL$/.test(name)).map((name) => `env.${name}`);
+  return [...new Set([...DEFAULT_MODELS, ...others])];
+}
+
+/** Like `settingsForServer`, and every model that Claude Code calls by itself is the given model. */
+export function settingsForRouter(
+  content: JsonObject,
+  options: { readonly baseUrl: string; readonly key: string; readonly model: string },
+): JsonObject {
+  return defaultModelPaths(content).reduce(
+    (settings, path) => withValue(settings, path, options.model),
+    settingsForServer(content, options),
+  );
+}
+
 export const isEqualJson = (a: unknown, b: unknown): boolean => isDeepStrictEqual(a, b);

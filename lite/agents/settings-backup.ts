@@ -6,6 +6,8 @@ import type { Host } from '../host.ts';
 import { isJsonObject, type JsonObject } from '../../src/domain/json-object.ts';
 import { textOrNull } from '../values.ts';
 import {
+  claudeSettingsFile,
+  defaultModelPaths,
   isEqualJson,
   OWNED_PATHS,
   readSettings,
@@ -20,6 +22,12 @@ import {
 /** Folder of the backup in `~/.litellm`, by the command that makes the backup. */
 const FOLDERS = { up: '', autoroute: 'autorouter' } as const;
 type BackupOwner = keyof typeof FOLDERS;
+
+/** The commands that make and restore a backup. */
+const COMMANDS_OF = {
+  up: ['lite up', 'lite down'],
+  autoroute: ['lite autoroute start', 'lite autoroute stop'],
+} as const;
 
 const backupFile = (host: Host, owner: BackupOwner): string =>
   join(liteFolder(host), FOLDERS[owner], 'claude_settings_backup.json');
@@ -49,8 +57,8 @@ export function takeBackup(host: Host, owner: BackupOwner, settings: SettingsFil
   };
   if (!createText(path, JSON.stringify(record, null, 2)))
     throw new CommandFailure(
-      `${path} already exists -- \`lite up\` looks like it's already running (or crashed without cleanup). ` +
-        'Run `lite down` first.',
+      `${path} already exists -- \`${COMMANDS_OF[owner][0]}\` looks like it's already running (or crashed without ` +
+        `cleanup). Run \`${COMMANDS_OF[owner][1]}\` first.`,
     );
 }
 
@@ -73,7 +81,7 @@ function readBackup(path: string): Backup | null {
 }
 
 /** Result of a restore: the file has its former content, or is removed because it did not exist before. */
-export interface Restored {
+interface Restored {
   readonly result: 'restored' | 'removed';
   readonly path: string;
 }
@@ -84,17 +92,15 @@ export interface Restored {
  * Keeps changes of other settings that the person has made meanwhile. Throws CommandFailure before any change, for a
  * damaged backup or damaged settings.
  */
-export function restoreBackup(host: Host, owner: BackupOwner, fallbackPath: string): Restored | null {
+function restoreBackup(host: Host, owner: BackupOwner, fallbackPath: string): Restored | null {
   const path = backupFile(host, owner);
   const backup = readBackup(path);
   if (backup === null) return null;
   const settingsPath = backup.path ?? fallbackPath;
   const before = backup.content ?? {};
   const current = readSettings(settingsPath);
-  const restored = OWNED_PATHS.reduce(
-    (settings, owned) => withValue(settings, owned, valueAt(before, owned)),
-    current.content,
-  );
+  const owned = [...OWNED_PATHS, ...(owner === 'autoroute' ? defaultModelPaths(current.content, before) : [])];
+  const restored = owned.reduce((settings, one) => withValue(settings, one, valueAt(before, one)), current.content);
   const kept = withoutEmptyEnv(restored, before);
   const isUnchanged = current.text === null || isEqualJson(kept, before);
   if (!backup.existed && (current.text === null || Object.keys(kept).length === 0)) {
@@ -108,6 +114,19 @@ export function restoreBackup(host: Host, owner: BackupOwner, fallbackPath: stri
   return { result: 'restored', path: settingsPath };
 }
 
+/** Restores the settings of a backup, and prints the result. Returns false without a backup. */
+export function restoreSettings(host: Host, owner: BackupOwner): boolean {
+  const restored = restoreBackup(host, owner, claudeSettingsFile(host));
+  if (restored === null) return false;
+  const { result, path } = restored;
+  host.terminal.print(
+    result === 'restored'
+      ? `Restored ${path} to its original contents.`
+      : `Removed ${path} (it did not exist before \`${COMMANDS_OF[owner][0]}\`).`,
+  );
+  return true;
+}
+
 /** Removes an empty `env`, unless the settings before had an `env`. */
 function withoutEmptyEnv(settings: JsonObject, before: JsonObject): JsonObject {
   const { env } = settings;
@@ -115,14 +134,13 @@ function withoutEmptyEnv(settings: JsonObject, before: JsonObject): JsonObject {
   return isEmpty && before['env'] === undefined ? withValue(settings, 'env', undefined) : settings;
 }
 
-const COMMANDS_OF = {
-  up: ['lite up', 'lite down'],
-  autoroute: ['lite autoroute start', 'lite autoroute stop'],
-} as const;
-
-/** Throws CommandFailure while a backup exists: a restore would overwrite any change. */
-export function refuseWhileOwned(host: Host, settingsPath: string): void {
-  for (const owner of ['up', 'autoroute'] as const) {
+/** Throws CommandFailure while a command of `owners` has a backup: its restore would overwrite any change. */
+export function refuseWhileOwned(
+  host: Host,
+  settingsPath: string,
+  owners: readonly BackupOwner[] = ['up', 'autoroute'],
+): void {
+  for (const owner of owners) {
     const path = backupFile(host, owner);
     if (readText(path) === null) continue;
     const [start, stop] = COMMANDS_OF[owner];

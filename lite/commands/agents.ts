@@ -7,7 +7,7 @@ import { CommandFailure } from '../failure.ts';
 import type { Values } from '../values.ts';
 import { logIn } from './login.ts';
 
-const NO_KEY =
+export const NO_KEY =
   'No LiteLLM key found. Set LITELLM_PROXY_API_KEY (or pass --api-key) for non-interactive use, or run `lite login` ' +
   'from a terminal.';
 

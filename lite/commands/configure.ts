@@ -27,7 +27,7 @@ const NEEDS_KEY =
   'Your `lite login` credential expires within a day, so it is not written into agent settings.';
 
 const needsTerminal = (verb: Verb): string =>
-  `\`lite ${verb}\` isAsking questions, so it needs a terminal. Non-interactively, run ` +
+  `\`lite ${verb}\` asks questions, so it needs a terminal. Non-interactively, run ` +
   TARGETS.map((target) => `\`lite ${verb} ${target} --api-key <key> --model <model>\``).join(' or ');
 
 /** Options of the command line; null where they are absent. */

@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { claudeSettingsFile, readSettings, settingsForServer, writeSettings } from '../agents/claude-settings.ts';
-import { restoreBackup, takeBackup } from '../agents/settings-backup.ts';
+import { refuseWhileOwned, restoreSettings, takeBackup } from '../agents/settings-backup.ts';
 import { verifyKey } from '../agents/verify-key.ts';
 import type { Command } from '../command.ts';
 import { checkedKey, type Context } from '../context.ts';
 import { CommandFailure } from '../failure.ts';
 import { isExpired, readLogin, type StoredLogin } from '../files/login-file.ts';
-import type { Host } from '../host.ts';
 import { freshKey } from '../login/renewal.ts';
 import { logIn } from './login.ts';
 
@@ -33,20 +32,13 @@ async function freshLoginKey(context: Context): Promise<string> {
   return explicitKey ?? issued;
 }
 
-function restore(host: Host): void {
-  const restored = restoreBackup(host, 'up', claudeSettingsFile(host));
-  if (restored === null) return host.terminal.print('Nothing to restore.');
-  const { result, path } = restored;
-  if (result === 'restored') host.terminal.print(`Restored ${path} to its original contents.`);
-  else host.terminal.print(`Removed ${path} (it did not exist before \`lite up\`).`);
-}
-
 async function up(context: Context): Promise<void> {
   const { host, baseUrl } = context;
   const { terminal } = host;
   const key = checkedKey(await freshLoginKey(context)) ?? '';
   await verifyKey(baseUrl, key);
   const path = claudeSettingsFile(host);
+  refuseWhileOwned(host, path, ['autoroute']);
   const settings = readSettings(path);
   const interruption = host.interruption();
   try {
@@ -57,7 +49,7 @@ async function up(context: Context): Promise<void> {
       terminal.print('Press Ctrl-C to stop and restore your original settings.');
       if (!interruption.signal.aborted) await untilAborted(interruption.signal);
     } finally {
-      restore(host);
+      restoreSettings(host, 'up');
     }
   } finally {
     interruption.release();
@@ -85,6 +77,8 @@ export const upCommands: readonly Command[] = [
   {
     names: ['down'],
     summary: 'Restore the settings of Claude Code after a crash of `lite up`',
-    run: ({ host }) => restore(host),
+    run({ host }) {
+      if (!restoreSettings(host, 'up')) host.terminal.print('Nothing to restore.');
+    },
   },
 ];

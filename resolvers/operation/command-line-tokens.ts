@@ -113,6 +113,28 @@ async function signedInOf(scope: SignInScope, { signed }: LoginGrant): Promise<S
   }
 }
 
+/** A valid token of a session: a key, or the current refresh token. */
+export interface LoginToken {
+  readonly kind: 'access_token' | 'refresh_token';
+  readonly session: CommandLineSession;
+  readonly expiresAt: Date | null;
+}
+
+/** The valid token of a session; null for any other text. */
+export async function findLoginToken(scope: SignInScope, token: string): Promise<LoginToken | null> {
+  const { stores, keyGenerator, clock } = scope.platform;
+  const [now, hash] = [clock.now(), keyGenerator.hash(token)];
+  const refreshed = await sessionOfToken(scope, token);
+  if (refreshed !== null) {
+    const isCurrent = refreshTokenState(refreshed, hash, { now, generator: keyGenerator }) === 'current';
+    return isCurrent ? { kind: 'refresh_token', session: refreshed, expiresAt: refreshed.expiresAt } : null;
+  }
+  const key = await stores.keys.find(hash);
+  const isActive = key !== null && acceptsSecret(key, hash, now) && keyStatusOf(key, now) === 'active';
+  const session = isActive ? await sessionOfKey(scope, token) : null;
+  return session && { kind: 'access_token', session, expiresAt: key?.expiresAt ?? null };
+}
+
 /** Parameters of a token request with an authorization code. */
 export interface CodeExchange {
   readonly clientId: string;

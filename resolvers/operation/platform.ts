@@ -305,7 +305,7 @@ export interface TracePlatform {
 export interface SettingsPlatform {
   readonly stores: Pick<Stores, 'settings'>;
   readonly configuration: Configuration;
-  readonly passThrough: Pick<PassThroughEndpoints, 'removeStored'>;
+  readonly passThrough: Pick<PassThroughEndpoints, 'list' | 'removeStored'>;
   readonly allowedAddresses: AllowedAddresses;
   readonly bus: Bus;
   readonly clock: Clock;

@@ -1,6 +1,6 @@
-import { Unsupported } from '../../src/domain/errors.ts';
 import { type DeclaredConfig, sectionsOf, type StoredSections } from '../../src/domain/settings/ownership.ts';
 import type { Reader } from '../../src/domain/settings/redaction.ts';
+import { StorageOff } from '../../src/domain/settings/storage-off.ts';
 import type { SectionContent } from '../../src/domain/settings/stored-section.ts';
 import { authored } from './authored.ts';
 import { callerOf } from './operation.ts';
@@ -40,10 +40,7 @@ export async function storeSettings(
   return content;
 }
 
-/** Throws Unsupported while `store_model_in_db` is off. */
+/** Throws StorageOff while `store_model_in_db` is off. */
 export function assertStoresSettings({ platform }: Scope<SettingsPlatform>): void {
-  if (!platform.configuration.storesModels)
-    throw new Unsupported(
-      'This setting cannot be stored: set STORE_MODEL_IN_DB=True, or general_settings.store_model_in_db.',
-    );
+  if (!platform.configuration.storesModels) throw new StorageOff();
 }

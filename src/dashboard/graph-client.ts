@@ -1,8 +1,8 @@
 import { createClient } from 'graphql-sse';
 import type { TypedDocumentString } from './generated/graphql.ts';
 
-/** Path of the graph on this origin. */
-const GRAPH = '/graphql';
+/** Address of the graph, relative to the page. */
+const GRAPH = 'graphql';
 /** Entry of the tab's storage with a pasted key. GraphiQL uses the same entry. */
 const KEY_ENTRY = 'lensgate-key';
 const CSRF_COOKIE = 'lensgate_csrf=';
@@ -117,5 +117,5 @@ export async function signOut(): Promise<void> {
   const hadKey = pastedKey() !== '';
   storePastedKey('');
   if (!hadKey)
-    await fetch('/logout', { method: 'POST', headers, signal: AbortSignal.timeout(DEADLINE_MS) }).catch(() => {});
+    await fetch('logout', { method: 'POST', headers, signal: AbortSignal.timeout(DEADLINE_MS) }).catch(() => {});
 }

@@ -94,7 +94,7 @@ function SignIn({ reason, onSignedIn }: { readonly reason: string | null; readon
           {reason}
         </p>
       )}
-      <form action="/login" method="post">
+      <form action="login" method="post">
         <label>
           User name, id or email <input name="username" autocomplete="username" required />
         </label>
@@ -130,8 +130,8 @@ function Header({ viewer, current }: { readonly viewer: Viewer; readonly current
             {title}
           </a>
         ))}
-        <a href="/graphql">GraphiQL</a>
-        <a href="/docs">HTTP paths</a>
+        <a href="graphql">GraphiQL</a>
+        <a href="docs">HTTP paths</a>
       </nav>
       <span>
         {viewer.userId ?? viewer.team?.alias ?? 'key'} <small>{viewer.role.toLowerCase()}</small>

@@ -250,7 +250,7 @@ describe('lite configure', () => {
     expect((await home.run(['unconfigure', '--forget'])).stdout).toContain('Forgot saved claude setup');
     expect(await home.run(['configure'])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('so it needs a terminal.'),
+      stderr: expect.stringContaining('Error: `lite configure` asks questions, so it needs a terminal.'),
     });
   });
 

@@ -48,6 +48,7 @@ describe('failures', () => {
     [['keys', 'list', '--page', 'two'], "Invalid value for '--page': 'two' is not a valid integer."],
     [['http', 'request', 'GET'], "Missing argument 'URI'."],
     [['http', 'request', 'GET', '/x', '-d', 'y'], 'A GET request has no body: pass neither --data nor --json'],
+    [['encryption', 'migrate', '--check', '--dry-run'], 'Pass only one of --check and --dry-run'],
     [['config', 'set', 'foo', 'x'], "Unknown config key 'foo'. Allowed keys: base_url, hidden_commands"],
     [['--base-url', 'localhost', 'whoami'], '--base-url must be a full http(s) URL, such as http://localhost:4000'],
   ])('wrong use has exit code 2, the usage and a message: %j', async (words, message) => {
@@ -55,6 +56,23 @@ describe('failures', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^Usage: lite .*\nTry 'lite.* --help' for help\.\n\nError: /);
     expect(stderr.trimEnd().split('\n').at(-1)).toBe(`Error: ${message}`);
+  });
+
+  it('the former name `litellm-proxy` is a line on stderr before the same output and exit code', async () => {
+    const notice =
+      'The `litellm-proxy` command is deprecated and will be removed in a future release; run `lite` instead, it ' +
+      'takes the same commands and options.\n';
+    const script = 'litellm-proxy';
+    expect(await home.run(['config', 'get'], { script })).toEqual({
+      code: 0,
+      stdout: '(no config set)\n',
+      stderr: notice,
+    });
+    expect(await home.run(['config', 'get', 'base_url'], { script })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `${notice}base_url is not set\n`,
+    });
   });
 
   it('a group without a command has exit code 2, and prints its help on stderr', async () => {

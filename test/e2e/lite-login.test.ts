@@ -23,7 +23,7 @@ async function completeInBrowser(page: string, code: string, username = 'admin',
   const html = await (await fetch(page)).text();
   const action = /action="([^"]+)"/.exec(html)?.[1] ?? '';
   const form = new URLSearchParams({ user_code: code, username, password: key });
-  return (await fetch(`${app.url}${action}`, { method: 'POST', body: form })).status;
+  return (await fetch(new URL(action, page), { method: 'POST', body: form })).status;
 }
 
 /** Signs in through the browser flow. Returns what the command printed. */

@@ -24,10 +24,6 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     'allowed_ips: delete/allowed_ip zzz',
   ],
   'a stored setting is found where it was stored': ['config_owned: first: info forward_client_headers_to_llm_api'],
-  'pass-through endpoints are read at their own path': [
-    'config_owned: second: info pass_through_endpoints',
-    'config_owned: second: info as viewer pass_through_endpoints',
-  ],
   'settings of the file are refused at every path': ['config_owned: second: update/ui_settings owned key'],
   'parameters of deployments have no built-in values': ['config_without_store: router/settings'],
 };

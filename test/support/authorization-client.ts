@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-const COOKIE = /^lensgate_login=([\w-]+); HttpOnly; Path=\/authorize; SameSite=Strict; Max-Age=600$/;
+const COOKIE = /^lensgate_login=([\w-]+); HttpOnly; SameSite=Strict; Max-Age=600$/;
 
 /** Status and parsed body of a JSON answer. */
 export interface JsonAnswer {

@@ -39,6 +39,8 @@ interface LiteOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Whole text of stdin. */
   readonly input?: string;
+  /** Name of the script; `lite` by default. */
+  readonly script?: 'lite' | 'litellm-proxy';
 }
 
 /** Starts of the names of variables that an installed program prints. */
@@ -58,8 +60,8 @@ export function createLiteHome(): LiteHome {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-lite-'));
   const programs = join(folder, 'programs');
   mkdirSync(programs);
-  function start(words: readonly string[], { env = {}, input = '' }: LiteOptions = {}): RunningLite {
-    const child = spawn(process.execPath, [join(ROOT, 'scripts', 'lite.mjs'), ...words], {
+  function start(words: readonly string[], { env = {}, input = '', script = 'lite' }: LiteOptions = {}): RunningLite {
+    const child = spawn(process.execPath, [join(ROOT, 'scripts', `${script}.mjs`), ...words], {
       cwd: folder,
       env: {
         PATH: [programs, dirname(process.execPath)].join(delimiter),

@@ -1,8 +1,13 @@
 import { VERSION } from '../../../src/domain/version.ts';
 import type { Readiness } from '../../../resolvers/health.ts';
+import type { UnreadyState } from '../../../src/domain/not-ready.ts';
 
 /** Readiness answer without details. Details need a key, unless a setting makes them public. */
 export const READY = { status: 'healthy', db: 'connected' } as const;
+
+/** Readiness answer of a process that cannot serve. */
+export const notReadyObject = (state: UnreadyState) =>
+  state === 'shutting_down' ? { status: state } : { status: 'unhealthy', db: state };
 
 const renderState = ({ catalog, recordsWaiting, reload }: Readiness) => ({
   catalog: {

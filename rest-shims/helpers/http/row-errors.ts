@@ -8,10 +8,13 @@ import {
   Rejected,
   UpstreamFailed,
 } from '../../../src/domain/errors.ts';
+import { NotReady } from '../../../src/domain/not-ready.ts';
 import { QueryFailed } from '../../../src/domain/rag/query.ts';
 import { UploadRefused } from '../../../src/domain/rag/upload.ts';
 import { FileOwnedStore } from '../../../src/domain/vector-stores/vector-store.ts';
 import { SignInRefused, SignInThrottled } from '../../../src/domain/users/sign-in.ts';
+import { CacheMissing } from '../../../src/domain/response-cache/cache-missing.ts';
+import { StorageOff } from '../../../src/domain/settings/storage-off.ts';
 import { OwnedByFile } from '../../../src/domain/settings/ownership.ts';
 import { decisionError } from './dialect-errors.ts';
 import { hasOauthForm, oauthBody, OAUTH_HEADERS } from './oauth-errors.ts';
@@ -19,6 +22,7 @@ import { mcpToolBody, mcpToolHeaders } from './mcp-tool-errors.ts';
 import { mcpToolStatus, type RenderedError, renderError, statusOf } from '../../errors.ts';
 import { isInvalidJson } from './management-errors.ts';
 import type { FailureForm } from './failure-form.ts';
+import { notReadyObject } from '../answers/health.ts';
 import { failedLoginPage, refusedPage, SIGN_IN_HEADERS } from '../pages/sign-in.ts';
 
 /** Status of a failure in the form of its row. The surfaces here are named for their statuses only. */
@@ -45,7 +49,9 @@ export function renderFormedError(form: FailureForm, error: DomainError, headers
   const value = formBody(form, error, String(status));
   if (value === null) return renderError('management', error, headers);
   const formHeaders: Record<string, string> =
-    error instanceof SignInThrottled ? { 'retry-after': String(error.retryAfterSeconds) } : {};
+    error instanceof SignInThrottled || error instanceof NotReady
+      ? { 'retry-after': String(error.retryAfterSeconds) }
+      : {};
   const isPage = isShownAsPage(form, error) && (headers.accept ?? '').includes('text/html');
   const page = form.page === 'login' ? failedLoginPage : refusedPage;
   return isPage
@@ -98,6 +104,7 @@ const isShownAsPage = ({ page }: FailureForm, error: DomainError): boolean =>
 /** Body of an error that has the same body in every form of a row; null for other errors. */
 function fixedBody(error: DomainError, code: string): object | null {
   const { message } = error;
+  if (error instanceof NotReady) return notReadyObject(error.state);
   if (error instanceof SignInRefused)
     return { error: { message, type: 'auth_error', param: 'invalid_credentials', code } };
   if (error instanceof SignInThrottled) return { error: { message, type: 'auth_error', param: 'username', code } };
@@ -121,10 +128,19 @@ function hasSurfaceForm(form: FailureForm, error: DomainError): boolean {
   return hasIssues && (form.body !== 'auth' || isInvalidJson(error));
 }
 
+/** Body of a failure without a cache of answers. */
+const cacheMissingBody = (form: FailureForm, message: string, code: string): object =>
+  form.body === 'model'
+    ? { error: { message, type: 'cache_ping_error', param: 'cache_ping', code } }
+    : { detail: `Service Unhealthy (503: ${message})` };
+
 /** The body of a failure in the form of its row; null for the form of the surface. */
 function formBody(form: FailureForm, error: DomainError, code: string): object | null {
   const { message } = error;
   if (error instanceof OwnedByFile) return ownedBody(form, error, code);
+  if (error instanceof StorageOff && form.body !== 'model') return { detail: { error: message } };
+  if (error instanceof StorageOff) return { error: { message, type: 'auth_error', param: 'None', code } };
+  if (error instanceof CacheMissing) return cacheMissingBody(form, message, code);
   const fixed = fixedBody(error, code);
   if (fixed !== null) return fixed;
   if (form.body === 'problem') return error instanceof InvalidInput ? problemBody(error, Number(code)) : null;

@@ -48,7 +48,7 @@ export function authorizationPage({ request, clientName }: Step<'sign-in'>, csrf
     `<p>The program <strong>${escapeHtml(clientName)}</strong> on this computer asks for a key with your rights.
 Continue only if you have just started this yourself.</p>
 <p>The key goes to ${escapeHtml(new URL(redirectUri).host)}.</p>
-<form action="/authorize" method="post">
+<form action="authorize" method="post">
 ${hiddenFields(fields)}
 ${NAME_AND_PASSWORD}
 ${REFUSE}
@@ -64,7 +64,7 @@ export function teamPage({ ticket, teams, clientName, redirectUri }: Step<'team'
   return pageOf(
     redirectUri,
     `<p>Select the team for which <strong>${escapeHtml(clientName)}</strong> gets a key.</p>
-<form action="/authorize" method="post">
+<form action="authorize" method="post">
 ${hiddenFields({ csrf_token: csrfToken, ticket })}
 <label for="team_id">Team</label>
 <select id="team_id" name="team_id" required>

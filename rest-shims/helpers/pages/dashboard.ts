@@ -21,20 +21,21 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
+/** Addresses are relative, so that the page also works below a path of a reverse proxy. */
 const PAGE = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="${ICON}">
-<link rel="stylesheet" href="/ui/dashboard.css">
-<script type="module" src="/ui/dashboard.js"></script>
+<link rel="stylesheet" href="ui/dashboard.css">
+<script type="module" src="ui/dashboard.js"></script>
 <title>Lensgate</title>
 </head>
 <body>
 <div id="dashboard"></div>
 <noscript>
-<p>The dashboard needs JavaScript. Without it, <a href="/fallback/login">sign in</a> and use the <a href="/docs">HTTP paths</a>.</p>
+<p>The dashboard needs JavaScript. Without it, <a href="fallback/login">sign in</a> and use the <a href="docs">HTTP paths</a>.</p>
 </noscript>
 </body>
 </html>

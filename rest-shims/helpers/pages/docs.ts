@@ -69,8 +69,8 @@ pre { padding: .8rem; overflow-x: auto; }
 <body>
 <h1>Lensgate</h1>
 <p>One typed graph over the model catalog, the gateway calls and their traces:
-<a href="/graphql">open GraphiQL</a>. The HTTP paths below serve the same operations;
-<a href="/openapi.json">openapi.json</a> describes them for programs, <a href="/config.schema.json">config.schema.json</a> the configuration file.
+<a href="graphql">open GraphiQL</a>. The HTTP paths below serve the same operations;
+<a href="openapi.json">openapi.json</a> describes them for programs, <a href="config.schema.json">config.schema.json</a> the configuration file.
 Send a key as <code>Authorization: Bearer sk-...</code>.</p>
 <pre>curl ${origin}/v1/chat/completions -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\
   -d '{"model":"demo","messages":[{"role":"user","content":"Hello"}]}'</pre>

@@ -22,22 +22,25 @@ export const NAME_AND_PASSWORD = `<label for="username">User name, id or email</
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 <button type="submit">Sign in</button>`;
 
-const signInForm = (notice: string): string =>
+/** Relative address of the root from a path of the server, also below a path of a reverse proxy. */
+const rootFrom = (path: string): string => '../'.repeat(path.split('/').length - 2);
+
+const signInForm = (root: string, notice: string): string =>
   documentOf(
     'Sign in to Lensgate',
     `<h1>Sign in</h1>${notice}
-<form action="/login" method="post">
+<form action="${root}login" method="post">
 ${NAME_AND_PASSWORD}
 </form>`,
   );
 
 /** The form for a login of a command line. `loginId` must match `LOGIN_ID` (`fields/sign-in.ts`): it is not escaped. */
-const loginForm = (loginId: string): string =>
+const loginForm = (root: string, loginId: string): string =>
   documentOf(
     'Sign in for the command line',
     `<h1>Sign in for the command line</h1>
 <p>Continue only if you started this yourself, and if the code is the one that your terminal shows.</p>
-<form action="/sso/cli/complete/${loginId}" method="post">
+<form action="${root}sso/cli/complete/${loginId}" method="post">
 <label for="user_code">Verification code</label>
 <input id="user_code" name="user_code" autocomplete="off" required>
 ${NAME_AND_PASSWORD}
@@ -52,9 +55,9 @@ const COMPLETED = documentOf(
 
 const pageOf = (html: string): HttpAnswer => htmlAnswer(SIGN_IN_HEADERS, html);
 
-/** The sign-in form, or with `loginId` the form of a command line login. */
-export const signInPage = (loginId: string | null): HttpAnswer =>
-  pageOf(loginId === null ? signInForm('') : loginForm(loginId));
+/** The sign-in form at a path of the server, or with `loginId` the form of a command line login. */
+export const signInPage = (path: string, loginId: string | null): HttpAnswer =>
+  pageOf(loginId === null ? signInForm(rootFrom(path), '') : loginForm(rootFrom(path), loginId));
 
 /** The page after a login of the command line. */
 export const completedPage = (): HttpAnswer => pageOf(COMPLETED);
@@ -63,6 +66,6 @@ export const completedPage = (): HttpAnswer => pageOf(COMPLETED);
 export const failedLoginPage = (reason: string): string =>
   documentOf('Not signed in', `<h1>Not signed in</h1>\n<p class="notice" role="alert">${escapeHtml(reason)}</p>`);
 
-/** HTML of the sign-in form, with the reason why a sign-in was refused. */
+/** HTML of the sign-in form at `/login`, with the reason why a sign-in was refused. */
 export const refusedPage = (reason: string): string =>
-  signInForm(`\n<p class="notice" role="alert">${escapeHtml(reason)}</p>`);
+  signInForm('', `\n<p class="notice" role="alert">${escapeHtml(reason)}</p>`);

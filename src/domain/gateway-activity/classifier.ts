@@ -79,6 +79,7 @@ const PROVIDERS: ReadonlyMap<string, CountedRoute> = new Map(
     'vertex_ai',
     'cohere',
     'cursor',
+    'codeagent',
     'gemini',
     'anthropic',
     'azure',
@@ -103,8 +104,11 @@ const PROVIDERS: ReadonlyMap<string, CountedRoute> = new Map(
   ].map((name) => [name, countedRoute('llm', `/${name}`)]),
 );
 
-/** Paths of traces and lenses. They are not model calls, even if they end in a suffix of `SUFFIXES`. */
-const TRACES_OR_LENS = /^\/(?:v1\/)?(?:traces|lens)(?:\/|$)/;
+/**
+ * Paths of traces and lenses, and of messages from a provider of coding agents. They are no model calls, even if they
+ * end in a suffix of `SUFFIXES` or are below the path of a provider.
+ */
+const NO_CALL = /^\/(?:(?:v1\/)?(?:traces|lens)(?:\/|$)|codeagent\/webhook$)/;
 
 /**
  * Category and route of a request, by its method and path; null when it is not counted. The set of routes is fixed, so
@@ -117,7 +121,7 @@ export function countedRouteOf(method: string, target: string): CountedRoute | n
   const path = pathOf(target);
   if (isMcp(path)) return MCP;
   if (path.endsWith('/message/send') && (path.startsWith('/a2a/') || path.startsWith('/v1/a2a/'))) return A2A;
-  if (method !== 'POST' || TRACES_OR_LENS.test(path)) return null;
+  if (method !== 'POST' || NO_CALL.test(path)) return null;
   const routeOfPath = EXACT.get(path);
   if (routeOfPath !== undefined) return routeOfPath;
   for (const [suffix, route] of SUFFIXES) if (path.endsWith(suffix)) return route;

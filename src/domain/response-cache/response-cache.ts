@@ -85,6 +85,3 @@ export interface ResponseCache extends AnswerCache {
    */
   testServer(settings: JsonObject): Promise<void>;
 }
-
-/** Error message of all methods that need a cache while the cache is off. */
-export const NO_CACHE = 'Cache not initialized. No cache of answers is configured.';

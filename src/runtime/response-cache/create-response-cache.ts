@@ -1,11 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { CacheMissing } from '../../domain/response-cache/cache-missing.ts';
 import type { CacheServer, CacheSettings } from '../../domain/response-cache/cache-settings.ts';
-import {
-  type CacheBackend,
-  type CacheCounts,
-  NO_CACHE,
-  type ResponseCache,
-} from '../../domain/response-cache/response-cache.ts';
+import type { CacheBackend, CacheCounts, ResponseCache } from '../../domain/response-cache/response-cache.ts';
 import type { JsonObject } from '../../domain/json-object.ts';
 import { InvalidInput, Unavailable } from '../../domain/errors.ts';
 import { withDeadline } from '../../domain/with-deadline.ts';
@@ -235,7 +231,7 @@ class AnswerStore implements ConfiguredCache {
   /** Settings and backend. Throws Unavailable while the cache is off, or has no connection to its server. */
   #opened(): { readonly settings: CacheSettings; readonly backend: CacheBackend } {
     const { settings, backend = null } = this.#place ?? {};
-    if (settings === undefined) throw new Unavailable(NO_CACHE, null);
+    if (settings === undefined) throw new CacheMissing();
     if (backend === null) throw new Unavailable('The server of the cache of answers does not answer.');
     return { settings, backend };
   }

@@ -22,9 +22,7 @@ describe('commandLineAuthorization.page', () => {
     expect(fields).toEqual(request);
     expect(page.text).toContain('<strong>litellm-cli</strong>');
     expect(page.text).toContain('The key goes to 127.0.0.1:43117.');
-    expect(page.headers.get('set-cookie')).toBe(
-      `lensgate_login=${token}; HttpOnly; Path=/authorize; SameSite=Strict; Max-Age=600`,
-    );
+    expect(page.headers.get('set-cookie')).toBe(`lensgate_login=${token}; HttpOnly; SameSite=Strict; Max-Age=600`);
     const policy = page.headers.get('content-security-policy');
     expect(policy).toMatch(
       /^default-src 'none'; style-src '[^']+'; form-action 'self' http:\/\/127\.0\.0\.1:43117; base-uri 'none'; frame-ancestors 'none'$/,

@@ -28,7 +28,7 @@ describe('dashboard.page', () => {
       [...page.matchAll(/(?:src|href)="([^"]+)"/g)]
         .map(([, target]) => target)
         .filter((target) => !target?.startsWith('data:')),
-    ).toEqual(['/ui/dashboard.css', '/ui/dashboard.js', '/fallback/login', '/docs']);
+    ).toEqual(['ui/dashboard.css', 'ui/dashboard.js', 'fallback/login', 'docs']);
   });
 });
 

@@ -54,7 +54,7 @@ describe('stored models', () => {
   it('deployments.create 400: a taken id of the file or of the database', async () => {
     for (const id of ['filed-1', 'id-1'])
       expect(await create('again', id)).toEqual(
-        envelope(400, `A model with the id ${id} already exists.`, 'invalid_request_error'),
+        envelope(400, `A model with the id ${id} already exists.`, 'auth_error', 'None'),
       );
     expect(await statusOf('again')).toBe(400);
   });

@@ -213,9 +213,11 @@ it('health.readinessDetails 503: the database fails', async () => {
     onFailure: () => {},
   });
   const answer = await fetch(`${rows.url}/health/readiness/details`, { headers: { authorization: 'Bearer sk-x' } });
-  expect({ status: answer.status, body: await answer.json() }).toEqual(
-    envelope(503, 'The database does not answer.', 'service_unavailable'),
-  );
+  expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([
+    503,
+    '2',
+    { status: 'unhealthy', db: 'disconnected' },
+  ]);
   rows.close();
 });
 

@@ -105,7 +105,7 @@ describe('a model of a team', () => {
 
   it('deployments.create 400: an unknown team', async () => {
     expect(await createModel('x', 'x', 'k', { info: { team_id: 'nope' } })).toEqual(
-      envelope(400, 'Team not found, passed team_id=nope'),
+      envelope(400, 'Team not found, passed team_id=nope', 'auth_error', 'None'),
     );
   });
 

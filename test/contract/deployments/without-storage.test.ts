@@ -6,9 +6,12 @@ const { send, post } = tenancyClient({ env: { STORE_MODEL_IN_DB: 'False' } });
 const NOT_ENABLED = "Set `'STORE_MODEL_IN_DB='True'` in your env to enable this feature.";
 
 it('deployments.create 400, deployments.delete 400: models are not stored', async () => {
-  const refusal = envelope(400, NOT_ENABLED, 'invalid_request_error');
-  expect(await post('/model/new', { model_name: 'x', litellm_params: { model: 'demo' } })).toEqual(refusal);
-  expect(await post('/model/delete', { id: 'nope' })).toEqual(refusal);
+  expect(await post('/model/new', { model_name: 'x', litellm_params: { model: 'demo' } })).toEqual(
+    envelope(400, NOT_ENABLED, 'auth_error', 'None'),
+  );
+  expect(await post('/model/delete', { id: 'nope' })).toEqual(
+    envelope(400, 'Model with id=nope not found in db', 'auth_error', 'None'),
+  );
 });
 
 it('deployments.update 400, deployments.patch 400: no model can be changed', async () => {
@@ -21,7 +24,7 @@ it('deployments.update 400, deployments.patch 400: no model can be changed', asy
 });
 
 it('fallbacks.set, fallbacks.delete, modelAccessGroups.create 400: nothing is stored', async () => {
-  const refusal = envelope(400, NOT_ENABLED, 'invalid_request_error');
+  const refusal = { status: 400, body: { detail: { error: NOT_ENABLED } } };
   expect(await post('/fallback', { model: 'demo', fallback_models: ['demo'] })).toEqual(refusal);
   expect(await send('DELETE', '/fallback/demo')).toEqual(refusal);
   expect(await post('/access_group/new', { access_group: 'g', model_names: ['demo'] })).toEqual(refusal);

@@ -28,23 +28,23 @@ describe('probes', () => {
   });
 
   it.each([
-    ['while the process drains', { draining: true, ping: async () => {} }, 'The process is shutting down.'],
+    ['while the process drains', { draining: true, ping: async () => {} }, { status: 'shutting_down' }],
     [
       'while the database refuses connections',
       { draining: false, ping: () => Promise.reject(new Error('connection refused by hunter2')) },
-      'The database does not answer.',
+      { status: 'unhealthy', db: 'disconnected' },
     ],
     [
       'while the database never answers',
       { draining: false, ping: () => new Promise<never>(() => {}) },
-      'The database does not answer.',
+      { status: 'unhealthy', db: 'stalled' },
     ],
     [
       'while the database takes no writes',
       { draining: false, ping: async () => {}, writable: () => Promise.reject(new Error('read only for hunter2')) },
-      'The database takes no writes.',
+      { status: 'unhealthy', db: 'stalled' },
     ],
-  ])('health.readiness 503 %s', async (_when, { draining, ...stores }, message) => {
+  ])('health.readiness 503 %s', async (_when, { draining, ...stores }, body) => {
     const platform = { draining: () => draining, stores } as unknown as Platform;
     const serve = serveRows({
       rows: healthRoutes,
@@ -58,11 +58,7 @@ describe('probes', () => {
     const server = createServer(serve).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/health/readiness`);
-    expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([
-      503,
-      '2',
-      { error: { message, type: 'service_unavailable', param: null, code: '503' } },
-    ]);
+    expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([503, '2', body]);
     server.closeAllConnections();
     server.close();
   });

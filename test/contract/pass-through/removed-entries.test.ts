@@ -32,12 +32,49 @@ it('settings.delete 200: removes all stored endpoints; those of the file remain;
   expect(await removeField()).toEqual([400, NONE]);
 });
 
-it('settings.delete 200: also removes the stored value of the setting', async () => {
-  const update = { ...FIELD, field_value: [{ path: '/three', target: TARGET }] };
-  expect((await app.call('POST', '/config/field/update', update)).status).toBe(200);
-  expect(await removeField()).toMatchObject([200, { param_name: 'general_settings', param_value: {} }]);
-  expect(await paths()).toEqual(['/of-the-file']);
-  expect((await app.call('GET', '/config/field/info?field_name=pass_through_endpoints')).status).toBe(400);
+const INFO = '/config/field/info?field_name=pass_through_endpoints';
+
+it('settings.get 200: shows the stored endpoints as the value of their setting; 400: none is stored', async () => {
+  const endpoint = (path: string) => ({
+    id: expect.any(String),
+    path,
+    target: TARGET,
+    headers: {},
+    default_query_params: {},
+    include_subpath: false,
+    cost_per_request: 0,
+    timeout: null,
+    auth: true,
+    guardrails: null,
+    methods: null,
+  });
+  const value = [endpoint('/one'), endpoint('/two')];
+  expect(await answerOf(await app.call('GET', INFO))).toEqual([
+    200,
+    { field_name: 'pass_through_endpoints', field_value: value, source: 'db', editable: true },
+  ]);
+  const [, list] = await answerOf(await app.call('GET', '/config/list?config_type=general_settings'));
+  expect(list).toContainEqual(
+    expect.objectContaining({ field_name: 'pass_through_endpoints', field_value: value, stored_in_db: true }),
+  );
+  await removeField();
+  expect(await answerOf(await app.call('GET', INFO))).toEqual([
+    400,
+    { detail: { error: 'Field name=pass_through_endpoints is not set' } },
+  ]);
+});
+
+it('settings.update, settings.updateSections 400: the list of endpoints is not stored as a setting', async () => {
+  const list = [{ path: '/three', target: TARGET }];
+  const message = 'pass_through_endpoints is no setting to store: create and change each endpoint.';
+  const update = { ...FIELD, field_value: list };
+  expect(await answerOf(await app.call('POST', '/config/field/update', update))).toEqual([
+    400,
+    { detail: { error: message } },
+  ]);
+  const sections = { general_settings: { pass_through_endpoints: list } };
+  expect(await answerOf(await app.call('POST', '/config/update', sections))).toMatchObject([400, { error: {} }]);
+  expect(await paths()).toEqual(['/of-the-file', '/one', '/two']);
 });
 
 it('updateSetting with null in the graph removes all stored endpoints', async () => {

@@ -3,20 +3,22 @@ import { HAS_REDIS, type RedisServer, startRedis } from '../../support/redis.ts'
 import { envelope, NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
 import { type CachedApp, startCached } from './cached-app.ts';
 
-const NO_CACHE = envelope(503, 'Cache not initialized. No cache of answers is configured.', 'service_unavailable');
+const MESSAGE = 'Cache not initialized. No cache of answers is configured.';
+const NO_CACHE = { status: 503, body: { detail: `Service Unhealthy (503: ${MESSAGE})` } };
+const NO_PING = envelope(503, MESSAGE, 'cache_ping_error', 'cache_ping');
 
 const ROWS = [
-  ['cache.ping', 'GET', '/cache/ping', undefined],
-  ['cache.server', 'GET', '/cache/redis/info', undefined],
-  ['cache.delete', 'POST', '/cache/delete', { keys: ['a'] }],
-  ['cache.flush', 'POST', '/cache/flushall', {}],
+  ['cache.ping', 'GET', '/cache/ping', undefined, NO_PING],
+  ['cache.server', 'GET', '/cache/redis/info', undefined, NO_CACHE],
+  ['cache.delete', 'POST', '/cache/delete', { keys: ['a'] }, NO_CACHE],
+  ['cache.flush', 'POST', '/cache/flushall', {}, NO_CACHE],
 ] as const;
 
 describe('without a cache', () => {
   const { send, post } = tenancyClient();
 
-  it.each(ROWS)('%s 401: no key; 503: no configured cache', async (_row, method, path, body) => {
-    expect(await send(method, path, body)).toEqual(NO_CACHE);
+  it.each(ROWS)('%s 401: no key; 503: no configured cache', async (_row, method, path, body, answer) => {
+    expect(await send(method, path, body)).toEqual(answer);
     expect(await send(method, path, body, '')).toEqual(NO_KEY);
   });
 

@@ -88,8 +88,8 @@ describe('signIn.page', () => {
     const login = await start();
     const pageOf = async (key: string) =>
       (await fetch(`${client.app().url}/sso/key/generate?source=litellm-cli&key=${encodeURIComponent(key)}`)).text();
-    expect(await pageOf(login.login_id)).toContain(`action="/sso/cli/complete/${login.login_id}"`);
-    expect(await pageOf('cli-"><script>')).toContain('action="/login"');
+    expect(await pageOf(login.login_id)).toContain(`action="../../sso/cli/complete/${login.login_id}"`);
+    expect(await pageOf('cli-"><script>')).toContain('action="../../login"');
   });
 });
 

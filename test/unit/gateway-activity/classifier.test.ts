@@ -35,6 +35,7 @@ describe('the category and route of a request', () => {
     ['POST', '/vertex_ai/models/m:predict', 'llm /vertex_ai'],
     ['POST', '/bedrock/model/m/invoke', 'llm /bedrock'],
     ['POST', '/cursor/v0/agents', 'llm /cursor'],
+    ['POST', '/codeagent/v0/agents', 'llm /codeagent'],
     ['POST', '/comprehendmedical', 'llm /comprehendmedical'],
     ['POST', '/v1/vector_stores/vs_1/search', 'llm /search'],
     ['GET', '/mcp', 'mcp /mcp'],
@@ -69,6 +70,8 @@ describe('the category and route of a request', () => {
     ['GET', '/mcp-rest/tools/list'],
     ['POST', '/a/b/mcp'],
     ['GET', '/cursor/v0/me'],
+    ['GET', '/codeagent/v0/agents'],
+    ['POST', '/codeagent/webhook'],
     ['POST', '/'],
     ['POST', '/%'],
   ])('are null for %s %s, which is not counted', (method, path) => {
@@ -158,7 +161,7 @@ const OTHER_UPSTREAM_CALLS: ReadonlySet<string> = new Set([
 ]);
 
 /** All POST requests below the path of a provider are counted as `llm`. */
-const BELOW_PROVIDER = /^\/(?:openai|anthropic|cursor)\//;
+const BELOW_PROVIDER = /^\/(?:openai|anthropic|cursor|codeagent)\/(?!webhook$)/;
 
 function categoryOf(name: string, method: string, path: string): string | null {
   if (MCP_CALLS.has(name)) return 'mcp';

@@ -23,6 +23,9 @@ export const SIGN_IN_ANSWERS: AnswerTypes = {
     team_id: string | null }
   `,
   'commandLineAuthorization.revoke': '{}',
+  'commandLineAuthorization.introspect': `
+    { active: boolean, token_type?: string, sub?: string, team_id?: string | null, client_name?: string, iat?: integer,
+      exp?: integer }`,
   'signIn.code': '{ code: string, expires_in: integer }',
   'signIn.exchange': '{ token: string, redirect_url: string }',
   'signIn.end': '{ message: string }',
