@@ -59,12 +59,16 @@ export function modelScopeOfOwner(
   return { scope, id: `${owner.id}:${model}`, ...limits };
 }
 
-/** Limits of a model for a single key. Sessions of a key count together. */
+/**
+ * Limits of a model for a single key. Sessions of a key with own limits count together. Limits of the team do not: the
+ * sessions of a key may be in several teams, and each team also limits the sum of its keys.
+ */
 export function modelScopeOfKey(key: VirtualKey, model: string): RateLimit | null {
   const requests = limitForOneKey(key, 'model_rpm_limit', model);
   const tokens = limitForOneKey(key, 'model_tpm_limit', model);
   if (requests === undefined && tokens === undefined) return null;
-  return { scope: 'model_per_key', id: `${limitedHash(key)}:${model}`, requests, tokens };
+  const isOwn = limitsAnyModel(key, 'model_rpm_limit') || limitsAnyModel(key, 'model_tpm_limit');
+  return { scope: 'model_per_key', id: `${isOwn ? limitedHash(key) : key.hash}:${model}`, requests, tokens };
 }
 
 /** Limits of a model for all keys of a team together. */

@@ -44,6 +44,16 @@ describe('limits of a session', () => {
     expect(idsOf(session('key:opener:secret'))).toEqual(ids('opener'));
   });
 
+  it('count alone where they are those of its team, because another session of the key may be in another team', () => {
+    const key = { ...session('key:opener:secret'), ...NAMES, metadata: {} };
+    const owners = someOwners({ team: {}, teamMetadata: { model_rpm_limit: { m: 2 } } });
+    expect(rateScopesOf({ ...key, owners }, 'm').map(({ scope, id }) => `${scope} ${id}`)).toEqual([
+      'api_key opener',
+      'model_per_key session:m',
+      'model_per_team t:m',
+    ]);
+  });
+
   it('are its own for a session of an administrator without a key', () => {
     expect(idsOf(session('admin:x'))).toEqual(ids('session'));
   });
