@@ -8,8 +8,8 @@ const MAX_AGE_MS = 5_000;
 /** Plugins that clients may install. */
 export interface Marketplace {
   /**
-   * The enabled plugins, the oldest first, as a frozen array: the same object until the store is read again. A change by
-   * this process is listed at once.
+   * The enabled plugins, the oldest first, as a frozen array: the same object until the store is read again. A change
+   * by this process is listed at once.
    */
   plugins(): Promise<readonly Plugin[]>;
 }

@@ -60,8 +60,8 @@ export function modelScopeOfOwner(
 }
 
 /**
- * Limits of a model for a single key. Sessions of a key with own limits count together. Limits of the team do not: the
- * sessions of a key may be in several teams, and each team also limits the sum of its keys.
+ * Limits of a model for a single key. Sessions of a key with own limits count together. Limits of the team do not,
+ * because the sessions of a key may be in several teams. Each team also limits the sum of its keys.
  */
 export function modelScopeOfKey(key: VirtualKey, model: string): RateLimit | null {
   const requests = limitForOneKey(key, 'model_rpm_limit', model);

@@ -132,7 +132,7 @@ export function createKnownKeys(max = MAX_KEYS): KnownKeys {
   };
 }
 
-/** Hash of the key that opened a session; null for another entry. A session has the same opener as long as it exists. */
+/** Hash of the key that opened a session; null for another entry. It never changes. */
 const openerOf = ({
   key: {
     settings: { session },
