@@ -11,6 +11,7 @@ import { EVAL_RUN } from '../src/domain/upstream-objects/object-families.ts';
 import { allCalls, type BatchCalls } from '../src/domain/upstream-objects/batch-calls.ts';
 import { mayChange } from '../src/domain/upstream-objects/shown-object.ts';
 import type { ObjectPage, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
+import { limitedHash } from '../src/domain/users/session.ts';
 import type { StoragePlace } from '../src/gateway/gateway.ts';
 import { objectReader, objectWriter, system } from './operation/access.ts';
 import { batchStoreCheck } from './operation/named-stores.ts';
@@ -105,14 +106,15 @@ export const createBatch = operation({
  */
 async function assertTokenLimit({ platform, caller }: Scope<ObjectPlatform>, calls: BatchCalls): Promise<void> {
   const key = caller?.key ?? null;
+  if (key === null) return;
   const limits = [
-    { of: 'api_key', id: key?.hash, limit: key?.metadata['batch_enqueued_token_limit'] },
-    { of: 'team', id: key?.teamId, limit: key?.owners?.team?.metadata['batch_enqueued_token_limit'] },
-  ];
+    { of: 'api_key', id: limitedHash(key), limit: key.metadata['batch_enqueued_token_limit'] },
+    { of: 'team', id: key.teamId, limit: key.owners?.team?.metadata['batch_enqueued_token_limit'] },
+  ] as const;
   const { tokens } = allCalls(calls);
   for (const { of, id, limit } of limits) {
-    if (typeof limit !== 'number' || typeof id !== 'string') continue;
-    const open = await openTokens(platform, (owner) => (of === 'team' ? owner.teamId === id : owner.keyHash === id));
+    if (typeof limit !== 'number' || id === null) continue;
+    const open = await openTokens(platform, of === 'team' ? batchesOfTeam(id) : batchesOfKey(platform, id));
     if (open + tokens > limit)
       throw new LimitExceeded(
         `Batch enqueued token limit exceeded for ${of}: ${id}. Current limit: ${limit}, enqueued: ${open}, requested: ${tokens}.`,
@@ -121,18 +123,33 @@ async function assertTokenLimit({ platform, caller }: Scope<ObjectPlatform>, cal
   }
 }
 
+/** Selects the batches of one owner. */
+type OwnBatches = (batches: readonly UpstreamObject[]) => Promise<readonly UpstreamObject[]>;
+
+const batchesOfTeam =
+  (teamId: string): OwnBatches =>
+  async (batches) =>
+    batches.filter(({ owner }) => owner.teamId === teamId);
+
+/** Batches of a key and of its sessions. */
+const batchesOfKey =
+  ({ stores }: ObjectPlatform, keyHash: string): OwnBatches =>
+  async (batches) => {
+    const others = new Set(batches.map(({ owner }) => owner.keyHash).filter((hash) => hash !== keyHash));
+    const found = others.size === 0 ? [] : await stores.keys.findMany([...others]);
+    const sessions = new Set(found.filter((key) => limitedHash(key) === keyHash).map(({ hash }) => hash));
+    return batches.filter(({ owner }) => owner.keyHash === keyHash || sessions.has(owner.keyHash));
+  };
+
 /** Sum of the tokens of an owner's open batches. Reads the newest batches first, and stops at the age `OPEN_MS`. */
-async function openTokens(
-  { stores, clock }: ObjectPlatform,
-  isOwn: (owner: UpstreamObject['owner']) => boolean,
-): Promise<number> {
+async function openTokens({ stores, clock }: ObjectPlatform, ownOf: OwnBatches): Promise<number> {
   const oldestMs = clock.now().getTime() - OPEN_MS;
   const page = { kind: 'batch', purpose: null, limit: PAGE_SIZE, oldestFirst: false } as const;
   let sum = 0;
   for (let after: string | null = null; ;) {
     const found: readonly UpstreamObject[] = await stores.upstreamObjects.list({ kind: 'all' }, { ...page, after });
-    for (const { kind, shown, owner, calls } of found)
-      if (calls !== undefined && isOwn(owner) && mayChange(kind, shown)) sum += allCalls(calls).tokens;
+    const open = found.filter(({ kind, shown, calls }) => calls !== undefined && mayChange(kind, shown));
+    for (const { calls } of await ownOf(open)) sum += allCalls(calls ?? {}).tokens;
     const last = found.at(-1);
     if (last === undefined || found.length < PAGE_SIZE || last.createdAt.getTime() < oldestMs) return sum;
     after = last.id;

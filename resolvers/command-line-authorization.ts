@@ -189,6 +189,16 @@ async function grant(
   return { kind: 'redirect', location: callbackAddress(pending.redirectUri, { code, state: pending.state }) };
 }
 
+/**
+ * Counts a request for or about tokens. Requests of a registered client count together, others by network: all clients
+ * behind a proxy may have one network. Throws LimitExceeded.
+ */
+function countTokenRequest({ platform: { signIns, keyGenerator }, client }: SignInScope, clientId: string): void {
+  const { clients, clientRateLimiter, tokenRateLimiter } = signIns;
+  if (clients.find(clientId) === null) tokenRateLimiter.count(client.network);
+  else clientRateLimiter.count(keyGenerator.hash(clientId));
+}
+
 /** A request for tokens, with the resource (RFC 8707) that it names. */
 export type TokenRequest = Addressed & { readonly resource: string | null } & (
     | (CodeExchange & { readonly grantType: 'authorization_code' })
@@ -200,7 +210,7 @@ export const issueLoginTokens = operation({
   name: 'issueLoginTokens',
   access: anyone,
   run(scope: SignInScope, request: TokenRequest): Promise<IssuedTokens> {
-    scope.platform.signIns.tokenRateLimiter.count(scope.client.network);
+    countTokenRequest(scope, request.clientId);
     const base = baseOf(scope, request);
     if (!isOwnResource(request.resource, base)) throw new OauthFailure('invalid_target', `resource must be ${base}.`);
     return request.grantType === 'refresh_token' ? renewSession(scope, request) : exchangeGrant(scope, request);
@@ -223,7 +233,7 @@ export const revokeLoginToken = operation({
   async run(scope: SignInScope, { clientId, token }: Revocation): Promise<void> {
     const { signIns, keyGenerator } = scope.platform;
     if (clientId === null) throw new UnknownLoginClient();
-    signIns.tokenRateLimiter.count(scope.client.network);
+    countTokenRequest(scope, clientId);
     const session = (await sessionOfToken(scope, token)) ?? (await sessionOfKey(scope, token));
     // The registration may have expired before the session.
     const isClient =

@@ -8,6 +8,7 @@ import {
   switchPlugin,
 } from '../resolvers/plugins.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
+import { frozenMemo } from '../src/domain/frozen-memo.ts';
 import {
   ALL_PLUGINS,
   MAX_PLUGINS,
@@ -114,6 +115,11 @@ const renderEntry = ({ name, source, version, description, author, homepage, key
 /** Clients install `my-plugin@litellm`: their settings have the name of the reference. */
 const MARKETPLACE = { name: 'litellm', owner: { name: 'LiteLLM', email: 'support@litellm.ai' } } as const;
 
+/** JSON of the marketplace. Written once for each list of plugins, because clients without a key read it. */
+const marketplaceJson = frozenMemo((plugins: readonly Plugin[]): Uint8Array =>
+  Buffer.from(JSON.stringify({ ...MARKETPLACE, plugins: plugins.map(renderEntry) })),
+);
+
 const FORM = { failureForm: { body: 'detail' } } as const satisfies Partial<RouteRow>;
 const READ = { ...MANAGEMENT_READ, ...FORM } as const;
 const CHANGE = { ...MANAGEMENT_CHANGE, ...FORM } as const;
@@ -145,7 +151,9 @@ export const pluginRoutes: readonly RouteRow[] = [
     statuses: [200],
     parse: () => undefined,
     run: readMarketplace,
-    render: (plugins) => json({ ...MARKETPLACE, plugins: plugins.map(renderEntry) }),
+    render: (plugins) => ({
+      body: { kind: 'bytes', bytes: marketplaceJson(plugins), contentType: 'application/json' },
+    }),
   }),
   route({
     ...READ,

@@ -209,7 +209,7 @@ export interface RealtimePlatform {
 
 /** Files and batches that an upstream stores. */
 export interface ObjectPlatform extends StoreNamingPlatform {
-  readonly stores: Pick<Stores, 'upstreamObjects'>;
+  readonly stores: Pick<Stores, 'keys' | 'upstreamObjects'>;
   readonly gateway: ObjectGateway;
   readonly records: Pick<RecordState, 'spendStored'>;
   readonly fileLimits: FileLimits;

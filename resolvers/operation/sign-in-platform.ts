@@ -30,8 +30,10 @@ export interface SignInPlatform extends UserPlatform {
     readonly clients: LoginClients;
     /** Limits how often one network may register clients. */
     readonly registrationRateLimiter: RateLimiter;
-    /** Limits how often one network may ask for tokens. */
+    /** Limits how often one network may ask for tokens without a registered client. */
     readonly tokenRateLimiter: RateLimiter;
+    /** Limits how often one registered client may ask for tokens, from any network. */
+    readonly clientRateLimiter: RateLimiter;
     /** Limits how often one user may sign in with PKCE. */
     readonly authorizationRateLimiter: RateLimiter;
     /** Limits how often one session may be renewed. Each renewal stores a key. */

@@ -3,11 +3,10 @@ import type { KeyDraft } from '../../src/domain/keys/key-draft.ts';
 import { isRefusedCredential } from '../../src/domain/keys/refused-credential.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { TraceSender } from '../../src/domain/lens/trace-sender.ts';
-import { type Usd, ZERO_USD } from '../../src/domain/money.ts';
 import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { SystemCaller } from '../../src/domain/system-caller.ts';
 import { SignInRefused, type SignIn } from '../../src/domain/users/sign-in.ts';
-import { openedByKey, type Session, type SignedIn } from '../../src/domain/users/session.ts';
+import { openedByKey, type Session, sessionBoundsOf, type SignedIn } from '../../src/domain/users/session.ts';
 import { DEFAULT_USER_ID, emailKeyOf } from '../../src/domain/users/user.ts';
 import { issueKey } from './key-issue.ts';
 import type { SignInPlatform } from './sign-in-platform.ts';
@@ -63,20 +62,13 @@ async function callerOfKey({ platform }: Scope<SignInPlatform>, key: string): Pr
   }
 }
 
-const isBudgeted = ({ maxBudget, settings }: VirtualKey): boolean =>
-  maxBudget !== null || [settings.budgetId, settings.budgetLimits, settings.modelMaxBudget].some(Boolean);
-
-/**
- * Settings that a session copies from a key. For a key with a budget, the session gets a budget of zero. A session
- * counts its own spend, so a copied budget could be spent twice.
- */
+/** Settings that a session of a key is created with. */
 function boundsOf(key: VirtualKey | null): Pick<KeyDraft, 'models' | 'maxBudget' | 'metadata' | 'settings'> {
-  if (key === null) return { models: [], maxBudget: null, metadata: {} };
-  // The routes of a key type would replace the copied routes, so the type is not copied.
-  const notCopied = { keyType: null, budgetId: null, softBudget: null, autoRotate: null, rotationInterval: null };
-  const settings = { ...key.settings, ...notCopied };
-  const maxBudget: Usd | null = isBudgeted(key) ? ZERO_USD : null;
-  return { models: key.models, maxBudget, metadata: key.metadata, settings };
+  if (key === null) return { models: [], maxBudget: null, metadata: { session: true } };
+  const { settings, ...bounds } = sessionBoundsOf(key);
+  // The row of a budget may be missing. Where it exists, the session has its limits when it is read.
+  const { budgetId: _budgetId, ...copied } = settings;
+  return { ...bounds, settings: copied };
 }
 
 /** Lifetime of a session in seconds: at least 1, at most `maxSeconds`, and no longer than the key. */
@@ -112,7 +104,6 @@ export async function openSession(
       role,
       userId,
       duration: `${seconds}s`,
-      metadata: { ...bounds.metadata, session: true },
     }),
   );
   return { token: clearKey, userId, role, seconds, csrfToken: scope.platform.ids.uuid() };

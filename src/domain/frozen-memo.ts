@@ -1,6 +1,7 @@
 /**
  * Caches the result of `compute` for each frozen object, as long as the object lives. For values that depend only on
- * the headers of a request. Requests of one connection with equal headers share one frozen object (ADR 0022).
+ * that object, such as the headers of a request. Requests of one connection with equal headers share one frozen object
+ * (ADR 0022).
  */
 export function frozenMemo<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
   const cached = new WeakMap<Key, { readonly value: Value }>();

@@ -322,7 +322,7 @@ export function createGateway(options: GatewayOptions): EveryGateway {
       guards,
       isBlocked: (deployment) => blocksUnpriced() && !isPriced(deployment, catalog.current()),
     }),
-    realtime: createRealtime({ routeOf, selection, tools }),
+    realtime: createRealtime({ routeOf, selection, bindToRegion, tools }),
     mcp: createMcpGateway(options.mcpUpstream ?? NO_MCP_UPSTREAM, tools, guards),
     ...createTokenGateway({ ...routing, bindToRegion, guardOf }),
     ...createPreviewGateway(routing),

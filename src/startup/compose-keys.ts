@@ -12,7 +12,7 @@ import type { EarlierSpend } from '../domain/owners/started-owner.ts';
 import type { CountedBudgets } from '../gateway/admission/counted-budgets.ts';
 import { createOwnedKeys, type OwnedKeys } from '../gateway/keys/owned-keys.ts';
 import { createKnownTokenKeys, type KnownTokenKeys } from '../gateway/keys/known-token-keys.ts';
-import { createSessionKeys } from '../gateway/keys/session-keys.ts';
+import { createSessionKeys, refuseFormerMembers } from '../gateway/keys/session-keys.ts';
 import { createTokenKeys } from '../gateway/keys/token-keys.ts';
 import { createCredentialRing, type CredentialRing, type TokenAcceptance } from '../gateway/keys/credential-ring.ts';
 import { createVerifiedTokens } from '../domain/identity/verified-tokens.ts';
@@ -84,13 +84,14 @@ export async function composeKeys(context: StartContext, parts: KeyParts): Promi
   const common = { generator: keyGenerator, clock: systemClock, failures };
   const acceptance = await composeTokens(context);
   const tokens = createVerifiedTokens();
-  const owned = ownedKeys(parts);
+  const sessionKeys = createSessionKeys(stores.keys, { openers: sessionOpeners(settings), clock: systemClock });
+  const owned = ownedKeys(parts, sessionKeys);
   const knownKeys = createKnownTokenKeys(stores.tokenKeys);
   const keys = acceptance === null ? owned : withTokens(parts, owned, { acceptance, tokens, knownKeys });
   const virtualKeys = createKeyRing({
     ...common,
     masterKey: settings.masterKey,
-    store: createSessionKeys(keys, { stored: stores.keys, openers: sessionOpeners(settings), clock: systemClock }),
+    store: refuseFormerMembers(keys),
     // Whether signed tokens may be mapped to keys.
     mapped: acceptance !== null && acceptance.rules.keyField !== null,
     pause: unblockedPause,
@@ -112,9 +113,12 @@ const keysOfOwners =
     return (await owned.withOwners(new Map([[hash, found ?? ofToken]]))).get(hash) ?? null;
   };
 
-/** Stored keys with their owners. */
-const ownedKeys = ({ stores, deployments, countedBudgets }: KeyParts): OwnedKeys =>
-  createOwnedKeys(stores.keys, stores, {
+/** Keys with their owners. */
+const ownedKeys = (
+  { stores, deployments, countedBudgets }: KeyParts,
+  keys: Pick<Stores['keys'], 'find' | 'findBySecrets'>,
+): OwnedKeys =>
+  createOwnedKeys(keys, stores, {
     accessGroupsOf: (model) => deployments.accessGroupsOf(model),
     isTeamModel: (teamId, model) => deployments.isTeamModel(teamId, model),
     counted: countedBudgets,

@@ -29,9 +29,13 @@ const LOGIN_RATE_LIMIT = { most: 30, windowMs: 60_000, what: 'logins' };
 export const sessionOpeners = ({ masterKey, signIn: { username, password } }: Settings): SessionOpeners =>
   createSessionOpeners({ adminKey: masterKey.reveal(), username, password: password?.reveal() ?? null }, keyGenerator);
 
-/** Maximum number of clients of logins with PKCE that one network may register in a minute. */
+/**
+ * Limits of the clients of logins with PKCE that one network may register in a minute. The second one applies where no
+ * trusted proxies are configured: the network may be that of a proxy. A registration takes no space.
+ */
 const REGISTRATION_RATE_LIMIT = { most: 30, windowMs: 60_000, what: 'registrations' };
-/** Maximum number of token requests of one network in a minute. Each may create a key. */
+const MAX_UNPROXIED_REGISTRATIONS = 300;
+/** Limit of the token requests of one network without a registered client, and of one registered client. */
 const TOKEN_RATE_LIMIT = { most: 300, windowMs: 60_000, what: 'token requests' };
 /** Maximum number of sign-ins with PKCE of one user in a minute. Each stores a code. */
 const AUTHORIZATION_RATE_LIMIT = { most: 100, windowMs: 60_000, what: 'sign-ins', from: 'this user' };
@@ -83,8 +87,13 @@ export function composeSignIns(
 /** Parts of logins with PKCE. */
 const pkceLogins = ({ settings }: Pick<StartContext, 'settings'>, store: PendingSignInStore) => ({
   clients: createSealedClients(settings.saltSecrets, systemClock),
-  registrationRateLimiter: createRateLimiter({ ...REGISTRATION_RATE_LIMIT, clock: systemClock }),
+  registrationRateLimiter: createRateLimiter({
+    ...REGISTRATION_RATE_LIMIT,
+    ...(settings.trustedProxies.length === 0 ? { most: MAX_UNPROXIED_REGISTRATIONS } : {}),
+    clock: systemClock,
+  }),
   tokenRateLimiter: createRateLimiter({ ...TOKEN_RATE_LIMIT, clock: systemClock }),
+  clientRateLimiter: createRateLimiter({ ...TOKEN_RATE_LIMIT, from: 'this client', clock: systemClock }),
   authorizationRateLimiter: createRateLimiter({ ...AUTHORIZATION_RATE_LIMIT, clock: systemClock }),
   renewalRateLimiter: createRateLimiter({ ...RENEWAL_RATE_LIMIT, clock: systemClock }),
   grants: createOneTimeCodes<LoginGrant>({ generator: keyGenerator, clock: systemClock, store, prefix: 'grant' }),

@@ -60,6 +60,55 @@ describe.skipIf(LACKS_POSTGRESQL)('a key in the memory of two processes', () => 
     },
   );
 
+  describe('with sessions that it opened', () => {
+    let users = 0;
+    async function keyWithSessions(draft: object = {}): Promise<readonly [key: string, ...sessions: string[]]> {
+      users += 1;
+      const user_id = `person-${users}`;
+      await here.call('POST', '/user/new', { user_id, user_role: 'internal_user' });
+      const made = await here.call('POST', '/key/generate', { user_id, ...draft });
+      const { key } = (await made.json()) as { readonly key: string };
+      const open = async (): Promise<string> => {
+        const answer = await here.call(
+          'POST',
+          '/v2/login',
+          { username: user_id, password: key },
+          { authorization: '' },
+        );
+        return ((await answer.json()) as { readonly token: string }).token;
+      };
+      return [key, await open(), await open()];
+    }
+
+    it.each(CHANGES)(
+      'ends them immediately where it was changed (%s), and soon in the other process',
+      async (_, change) => {
+        const [key, session = ''] = await keyWithSessions();
+        expect([await listStatusAt(here, session), await listStatusAt(there, session)]).toEqual([200, 200]);
+        expect((await change(key)).status).toBe(200);
+        expect(await listStatusAt(here, session)).toBe(401);
+        await vi.waitFor(async () => expect(await listStatusAt(there, session)).toBe(401), SOON);
+      },
+    );
+
+    it('counts their calls in its limits, in both processes', async () => {
+      const [key, first = '', second = ''] = await keyWithSessions({ rpm_limit: 4 });
+      const call = async (app: TestApp, caller: string): Promise<number> => {
+        const body = { model: 'demo', messages: [{ role: 'user', content: 'hi' }] };
+        return (await app.call('POST', '/v1/chat/completions', body, as(caller))).status;
+      };
+      const statuses = [
+        await call(here, first),
+        await call(there, second),
+        await call(there, first),
+        await call(here, key),
+      ];
+      expect(statuses).toEqual([200, 200, 200, 200]);
+      for (const app of [here, there])
+        for (const caller of [first, second, key]) expect(await call(app, caller)).toBe(429);
+    });
+  });
+
   it('is accepted again in the other process when it is unblocked', async () => {
     const key = await newKey();
     await here.call('POST', '/key/block', { key });

@@ -45,6 +45,7 @@ export const noSettings: Pick<SettingsPlatform, 'configuration' | 'allowedAddres
     clients: { issue: refuse, find: () => null },
     registrationRateLimiter: { count() {} },
     tokenRateLimiter: { count() {} },
+    clientRateLimiter: { count() {} },
     authorizationRateLimiter: { count() {} },
     renewalRateLimiter: { count() {} },
     grants: { issue: refuse, take: refuse },

@@ -1,13 +1,14 @@
 import type { Caller } from '../caller.ts';
 import type { Clock } from '../clock.ts';
 import { Forbidden, LimitExceeded, NotFound } from '../errors.ts';
+import { limitedHash } from '../users/session.ts';
 import { McpSession, type McpSessionFacts } from './session.ts';
 
 /** Time without a request after which a session is closed, in ms. */
 export const MCP_SESSION_IDLE_MS = 30 * 60 * 1000;
 /** Time in which the id of a session that an administrator ended is refused, in ms. */
 const REFUSED_MS = 30 * 60 * 1000;
-/** Maximum number of sessions of one key. */
+/** Maximum number of sessions of one key, with those of the sign-ins that it opened. */
 export const MAX_SESSIONS_OF_OWNER = 100;
 /** Maximum number of sessions of all keys, and of refused ids. */
 const MAX_SESSIONS = 10_000;
@@ -42,6 +43,9 @@ export interface McpSessions {
   /** Ends all sessions, when the process ends. */
   closeAll(): void;
 }
+
+/** Hash of the key whose number of sessions is limited. */
+const ownerOf = ({ key, keyHash }: Caller): string => (key === null ? keyHash : limitedHash(key));
 
 /** `newId` returns an unguessable text, whose first characters differ. */
 export function createMcpSessions({
@@ -90,8 +94,8 @@ export function createMcpSessions({
     open(facts) {
       const nowMs = clock.monotonicMs();
       removeIdle(nowMs);
-      const { keyHash } = facts.caller;
-      const ofOwner = [...sessions.values()].filter(({ facts: { caller } }) => caller.keyHash === keyHash);
+      const owner = ownerOf(facts.caller);
+      const ofOwner = [...sessions.values()].filter(({ facts: { caller } }) => ownerOf(caller) === owner);
       if (ofOwner.length >= MAX_SESSIONS_OF_OWNER) makeRoom(ofOwner, MAX_SESSIONS_OF_OWNER);
       if (sessions.size >= MAX_SESSIONS) makeRoom(sessions.values(), MAX_SESSIONS);
       const session = new McpSession({ ...facts, id: newId() }, nowMs);

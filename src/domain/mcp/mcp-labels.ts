@@ -1,7 +1,19 @@
 import { type CallLabels, callLabels } from '../calls/call-labels.ts';
 
-/** Call labels of an MCP request: the customer that its headers name. Undefined when they name none. */
-export const mcpLabels = (headers: Readonly<Record<string, string>>): CallLabels | undefined => {
+/**
+ * Call labels of an MCP request: its session, and the customer and the tags that its headers name. Undefined without
+ * any. Throws InvalidInput for too many or too long tags.
+ */
+export function mcpLabels(
+  headers: Readonly<Record<string, string>>,
+  session: string | null = null,
+): CallLabels | undefined {
   const endUser = headers['x-litellm-customer-id'] ?? headers['x-litellm-end-user-id'] ?? '';
-  return endUser === '' ? undefined : callLabels({ session: null, endUser, tags: [], metadata: {} });
-};
+  const tags = (headers['x-litellm-tags'] ?? '').split(',').map((tag) => tag.trim());
+  return callLabels({
+    session,
+    endUser: endUser === '' ? null : endUser,
+    tags: tags.filter((tag) => tag !== ''),
+    metadata: {},
+  });
+}

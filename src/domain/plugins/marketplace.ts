@@ -7,7 +7,10 @@ const MAX_AGE_MS = 5_000;
 
 /** Plugins that clients may install. */
 export interface Marketplace {
-  /** The enabled plugins, the oldest first. A change by this process is listed at once. */
+  /**
+   * The enabled plugins, the oldest first, as a frozen array: the same object until the store is read again. A change
+   * by this process is listed at once.
+   */
   plugins(): Promise<readonly Plugin[]>;
 }
 
@@ -21,8 +24,11 @@ export function createMarketplace(
 ): { readonly store: PluginStore; readonly marketplace: Marketplace } {
   let latest: { readonly rows: Promise<readonly Plugin[]>; readonly startMs: number } | null = null;
 
+  const readRows = async (): Promise<readonly Plugin[]> =>
+    Object.freeze([...(await store.all({ ...ALL_PLUGINS, enabled: true }))]);
+
   function readAgain(): Promise<readonly Plugin[]> {
-    const read = { rows: store.all({ ...ALL_PLUGINS, enabled: true }), startMs: clock.monotonicMs() };
+    const read = { rows: readRows(), startMs: clock.monotonicMs() };
     latest = read;
     // A failed read is not kept. The requests that share it get its error.
     read.rows.catch(() => {

@@ -1,5 +1,6 @@
-import type { SessionFacts } from '../keys/key-settings.ts';
+import type { KeySettings, SessionFacts } from '../keys/key-settings.ts';
 import type { KeyGenerator, VirtualKey } from '../keys/virtual-key.ts';
+import { type Usd, ZERO_USD } from '../money.ts';
 import type { Role } from '../role.ts';
 
 /** Maximum lifetime of a session in a browser, in seconds. */
@@ -26,8 +27,9 @@ export interface StoredSignIn extends Pick<SignedIn, 'userId' | 'role' | 'opened
 
 /**
  * A session. Its token is a virtual key of the user, which is valid only while the user exists and keeps its role. The
- * session has the limits of the key that was used as a password. Where that key has a budget, the session has a budget
- * of zero. A session counts its own spend, so a copied budget could be spent twice.
+ * session has the current rights and limits of the key that was used as a password. Its calls count in the rate limits
+ * of that key. Where that key has a budget, the session has a budget of zero. A session counts its own spend, so a
+ * copied budget could be spent twice.
  */
 export interface Session {
   readonly token: string;
@@ -82,4 +84,37 @@ export const openedByKey = ({ hash, secretHash }: VirtualKey): string => `key:${
 export function openingKey({ openedBy }: SessionFacts): { readonly hash: string; readonly secretHash: string } | null {
   const [, hash, secretHash] = OPENED_BY_KEY.exec(openedBy) ?? [];
   return hash === undefined || secretHash === undefined ? null : { hash, secretHash };
+}
+
+/**
+ * Hash under which the rate limits of a key count. A session counts as the key that opened it, so that several sessions
+ * do not multiply the limits of that key.
+ */
+export function limitedHash({ hash, settings: { session } }: Pick<VirtualKey, 'hash' | 'settings'>): string {
+  return session === undefined ? hash : (openingKey(session)?.hash ?? hash);
+}
+
+const hasBudget = ({ maxBudget, settings }: VirtualKey): boolean =>
+  maxBudget !== null || [settings.budgetId, settings.budgetLimits, settings.modelMaxBudget].some(Boolean);
+
+/** Rights and limits of a session. A budget of null is unlimited. */
+interface SessionBounds extends Pick<VirtualKey, 'models' | 'maxBudget' | 'metadata'> {
+  readonly settings: KeySettings;
+}
+
+/** Rights and limits that a key gives to its sessions. */
+export function sessionBoundsOf(key: VirtualKey): SessionBounds {
+  // The routes of a key type would replace the copied routes, so the type is not copied.
+  const {
+    keyType: _keyType,
+    softBudget: _softBudget,
+    autoRotate: _autoRotate,
+    rotationInterval: _interval,
+    session: _session,
+    ...settings
+  } = key.settings;
+  // A temporary increase would raise the budget of each session above zero.
+  const { temp_budget_increase: _increase, temp_budget_expiry: _expiry, ...metadata } = key.metadata;
+  const maxBudget: Usd | null = hasBudget(key) ? ZERO_USD : null;
+  return { models: key.models, maxBudget, metadata: { ...metadata, session: true }, settings };
 }

@@ -9,9 +9,11 @@ import {
 import type { RateScope } from '../../domain/admission/scopes.ts';
 import type { OwnerLimits } from '../../domain/budgets/limits.ts';
 import { throttledLimit } from '../../domain/keys/budget-throttle.ts';
-import { modelLimit, ownsModelLimits } from '../../domain/keys/key-settings.ts';
+import { ownsModelLimits } from '../../domain/keys/key-settings.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { limitedHash } from '../../domain/users/session.ts';
 import { type LabelBudget, type LabelBudgets, NO_LABEL_BUDGETS } from './label-budgets.ts';
+import { modelScopeOfKey, modelScopeOfOwner, modelScopeOfTeam } from './model-limits.ts';
 import type { CallLabels } from '../../domain/calls/call-labels.ts';
 import { ownTags } from '../../domain/calls/spend-labels.ts';
 import type { Caller } from '../../domain/caller.ts';
@@ -86,9 +88,10 @@ function addLabels(scopes: RateLimit[], scope: LabelBudget['scope'], labels: rea
 }
 
 /** Adds the limits of requests per minute of single tags for one key (`tag_rpm_limit`). */
-function addTagsOfKey(scopes: RateLimit[], { hash, metadata }: VirtualKey, tags: readonly string[]): void {
-  const limits = metadata['tag_rpm_limit'];
+function addTagsOfKey(scopes: RateLimit[], key: VirtualKey, tags: readonly string[]): void {
+  const limits = key.metadata['tag_rpm_limit'];
   if (typeof limits !== 'object' || limits === null) return;
+  const hash = limitedHash(key);
   for (const tag of tags) {
     const requests: unknown = Object.hasOwn(limits, tag) ? (limits as JsonObject)[tag] : null;
     if (typeof requests === 'number') addScope(scopes, { scope: 'tag_per_key', id: `${hash}:${tag}`, requests });
@@ -101,14 +104,15 @@ function addScope(scopes: RateLimit[], scope: RateLimit | null): void {
   if (requests !== undefined || tokens !== undefined || parallel !== undefined) scopes.push(scope);
 }
 
-/** The limits of the key; where it has none, those of the budget that it names. */
-function keyScope({ hash, settings, owners }: VirtualKey, limitFraction: number | undefined): RateLimit {
+/** The limits of the key; where it has none, those of the budget that it names. Sessions of a key count together. */
+function keyScope(key: VirtualKey, limitFraction: number | undefined): RateLimit {
+  const { settings, owners } = key;
   const requests = settings.rpmLimit ?? owners?.budget?.rpmLimit ?? undefined;
   const tokens = settings.tpmLimit ?? owners?.budget?.tpmLimit ?? undefined;
   const parallel = settings.maxParallelRequests ?? owners?.budget?.maxParallelRequests ?? undefined;
   const reduced = (limit: number | undefined): number | undefined =>
     limit === undefined || limitFraction === undefined ? limit : throttledLimit(limit, limitFraction);
-  return { scope: 'api_key', id: hash, requests: reduced(requests), tokens: reduced(tokens), parallel };
+  return { scope: 'api_key', id: limitedHash(key), requests: reduced(requests), tokens: reduced(tokens), parallel };
 }
 
 function ownerScope(
@@ -124,75 +128,6 @@ function ownerScope(
     tokens: limits.tpmLimit ?? undefined,
     parallel: limits.maxParallelRequests ?? undefined,
   };
-}
-
-type ModelLimitField = 'model_rpm_limit' | 'model_tpm_limit';
-
-/** Name of each limit in a key's budget for a model. */
-const IN_BUDGET = { model_rpm_limit: 'rpmLimit', model_tpm_limit: 'tpmLimit' } as const;
-
-/** The key's own limit of a model: from the limits in its metadata; without these, from its budget for the model. */
-function ownKeyLimit({ metadata, settings }: VirtualKey, field: ModelLimitField, model: string): number | null {
-  if (ownsModelLimits(metadata, field)) return modelLimit(metadata, field, model);
-  const budgets = settings.modelMaxBudget;
-  return budgets !== undefined && Object.hasOwn(budgets, model) ? (budgets[model]?.[IN_BUDGET[field]] ?? null) : null;
-}
-
-/** Whether the key has its own limits of this kind, for whatever model. An empty map in its metadata counts. */
-const limitsAnyModel = ({ metadata, settings }: VirtualKey, field: ModelLimitField): boolean =>
-  ownsModelLimits(metadata, field) ||
-  (settings.modelMaxBudget !== undefined &&
-    Object.values(settings.modelMaxBudget).some((budget) => budget[IN_BUDGET[field]] !== undefined));
-
-/**
- * Limit of a model for a single key. A key without own limits of this kind uses the limit that its team sets for the
- * model.
- */
-function limitForOneKey(key: VirtualKey, field: ModelLimitField, model: string): number | undefined {
-  if (limitsAnyModel(key, field)) return ownKeyLimit(key, field, model) ?? undefined;
-  return limitInTeamMetadata(key, field, model);
-}
-
-/** Limit of a model in the metadata of the team of a key. */
-function limitInTeamMetadata({ owners }: VirtualKey, field: ModelLimitField, model: string): number | undefined {
-  const metadata = owners?.team?.metadata;
-  return metadata === undefined ? undefined : (modelLimit(metadata, field, model) ?? undefined);
-}
-
-/**
- * Limit of a model for all keys of a team together. The limit that a team sets thus applies to each key and to the sum
- * of them. Calls of a key with its own limit for the model do not count.
- */
-function limitForTeam(key: VirtualKey, field: ModelLimitField, model: string): number | undefined {
-  return ownKeyLimit(key, field, model) === null ? limitInTeamMetadata(key, field, model) : undefined;
-}
-
-/** Limit of a model for all keys of an organization or a project. */
-function modelScopeOfOwner(
-  scope: 'model_per_organization' | 'model_per_project',
-  owner: { readonly id: string; readonly metadata?: JsonObject } | null,
-  model: string,
-): RateLimit | null {
-  const metadata = owner?.metadata;
-  if (!owner || metadata === undefined) return null;
-  if (!ownsModelLimits(metadata, 'model_rpm_limit') && !ownsModelLimits(metadata, 'model_tpm_limit')) return null;
-  const limitOf = (field: ModelLimitField): number | undefined => modelLimit(metadata, field, model) ?? undefined;
-  const limits = { requests: limitOf('model_rpm_limit'), tokens: limitOf('model_tpm_limit') };
-  return { scope, id: `${owner.id}:${model}`, ...limits };
-}
-
-function modelScopeOfKey(key: VirtualKey, model: string): RateLimit | null {
-  const requests = limitForOneKey(key, 'model_rpm_limit', model);
-  const tokens = limitForOneKey(key, 'model_tpm_limit', model);
-  if (requests === undefined && tokens === undefined) return null;
-  return { scope: 'model_per_key', id: `${key.hash}:${model}`, requests, tokens };
-}
-
-function modelScopeOfTeam(key: VirtualKey, model: string): RateLimit | null {
-  const requests = limitForTeam(key, 'model_rpm_limit', model);
-  const tokens = limitForTeam(key, 'model_tpm_limit', model);
-  if (requests === undefined && tokens === undefined) return null;
-  return { scope: 'model_per_team', id: `${key.teamId}:${model}`, requests, tokens };
 }
 
 /** Parts of a call that its limits read. Without `bytes`, tokens are not reserved, but counted at the call's end. */
@@ -221,7 +156,7 @@ export function dailyLimitsOf(key: VirtualKey | null, labels: CallFacts['labels'
     if (id !== undefined && limit !== null && limit !== undefined) limits.push({ scope, id, limit });
   };
   if (key !== null) {
-    add('api_key', key.hash, key.settings.tpdLimit ?? key.owners?.budget?.tpdLimit);
+    add('api_key', limitedHash(key), key.settings.tpdLimit ?? key.owners?.budget?.tpdLimit);
     add('team', key.owners?.team?.id, key.owners?.team?.limits.tpdLimit);
   }
   for (const { scope, id, tpdLimit } of labels) if (scope === 'end_user') add('end_user', id, tpdLimit);

@@ -18,6 +18,8 @@ import type { Retrying } from './retry-tools.ts';
 
 /** Maximum number of copies that run at once in this process. Further copies are not sent. */
 const MAX_COPIES = 64;
+/** Maximum size of the bodies of the running copies together, in bytes. Further copies are not sent. */
+const MAX_COPY_BYTES = 32 * 1024 * 1024;
 /** Time after which a copy is cancelled, in ms. */
 const MAX_COPY_MS = 600_000;
 /** Time in which cancelled copies end at a shutdown, in ms. */
@@ -55,6 +57,7 @@ export function createMirroring(parts: MirrorParts): Mirroring & CopyGateway {
   /** Aborted at shutdown. */
   const shutdown = new AbortController();
   let runningCopies = 0;
+  let runningBytes = 0;
   let isDraining = false;
   /** Resolves the promise of `drainCopies`. */
   let resolveIdle: (() => void) | null = null;
@@ -87,8 +90,9 @@ export function createMirroring(parts: MirrorParts): Mirroring & CopyGateway {
     }
   }
 
-  function ended(): void {
+  function ended(bytes: number): void {
     runningCopies -= 1;
+    runningBytes -= bytes;
     if (runningCopies === 0) resolveIdle?.();
   }
 
@@ -96,10 +100,13 @@ export function createMirroring(parts: MirrorParts): Mirroring & CopyGateway {
     start(caller, request, { selection: settings }) {
       // A mock answer costs nothing, and its copy would be a real call.
       if (isDraining || request.mockResponse !== undefined) return;
+      const { byteLength } = request.bytes;
       for (const model of settings?.silentModels ?? []) {
-        if (runningCopies >= MAX_COPIES) return;
+        if (runningCopies >= MAX_COPIES || runningBytes + byteLength > MAX_COPY_BYTES) return;
         runningCopies += 1;
-        runCopy(caller, copyOf(request, model)).then(ended, ended);
+        runningBytes += byteLength;
+        const end = (): void => ended(byteLength);
+        runCopy(caller, copyOf(request, model)).then(end, end);
       }
     },
     async drainCopies(graceMs) {

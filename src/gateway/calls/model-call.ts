@@ -40,15 +40,12 @@ export function createModelCall(parts: ModelCallParts): Gateway['call'] {
   const { routed, forRequest, guardOf, tools, admitted, routers, send, providers, mirroring } = parts;
   /**
    * Sends a call, and a copy to each silent model of its first deployment. Copies have the edits of the guardrails of
-   * the call. A call that these block is not copied.
+   * the call. A call that these block, or that the cache answers, is not copied.
    */
   const sendWithCopies =
     (deployment: Deployment): CachedSend =>
-    (call, caller, sent) => {
-      const sending = send(call, caller, sent);
-      mirroring.start(caller, sent.request, deployment);
-      return sending;
-    };
+    (call, caller, sent) =>
+      send(call, caller, { ...sent, onSend: (request) => mirroring.start(caller, request, deployment) });
   return async (caller, received, signal) => {
     const finding = routed(caller, received);
     // An `await` of a value that is no promise would delay each call by a turn of the microtask queue.

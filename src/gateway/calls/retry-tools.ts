@@ -41,6 +41,8 @@ export interface RoutedCall {
   readonly signal: AbortSignal;
   /** Runs the guardrails of a deployment before each attempt; absent for a call without guardrails. */
   readonly beforeSend?: BeforeSend;
+  /** Called with the request when the call is sent to an upstream; not for an answer of the cache. */
+  readonly onSend?: (request: ModelRequest) => void;
 }
 
 /** Attempts of a call with retries and fallbacks. They end with the first response byte. */

@@ -34,7 +34,10 @@ export interface KeyRing {
    * key is cached. Throws Unauthenticated, Forbidden, and Unavailable.
    */
   current(caller: Caller): Caller | Promise<Caller>;
-  /** Evicts the secrets of keys that were created or changed, so that the next call reads the store. */
+  /**
+   * Evicts the secrets of keys that were created or changed, and the sessions that these keys opened, so that the next
+   * call reads the store.
+   */
   evict(...keys: readonly KeyHashes[]): void;
   /** Evicts the keys of owners that were changed, so that their next calls read the store. */
   evictOwner(...owners: readonly KeyOwner[]): void;
@@ -273,19 +276,17 @@ export function createKeyRing(options: {
       return key === null ? caller : callerOfHash(key.secretHash, () => key.name);
     },
     evict(...keys) {
-      for (const key of keys)
-        for (const hash of [
-          key.hash,
-          key.secretHash,
-          ...(key.previousSecret === null ? [] : [key.previousSecret.hash]),
-        ]) {
-          known.delete(hash);
-          unknown.delete(hash);
-          reading.delete(hash);
+      for (const { hash, secretHash, previousSecret } of keys)
+        for (const one of [hash, secretHash, previousSecret?.hash ?? hash]) {
+          known.delete(one);
+          unknown.delete(one);
         }
       const hashes = new Set(keys.map(({ hash }) => hash));
       if (mapped) known.dropWhere(({ hash }) => hashes.has(hash));
-      for (const keyHash of hashes) reportChange(keyHash);
+      const sessions = [...hashes].flatMap((hash) => known.dropSessionsOf(hash));
+      // A running read may have begun before the change, also a read of a session with its opening key.
+      reading.clear();
+      for (const keyHash of [...hashes, ...sessions]) reportChange(keyHash);
     },
     evictOwner(...owners) {
       const idsByKind = [...Map.groupBy(owners, ({ kind }) => kind)].map(

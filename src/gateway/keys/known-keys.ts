@@ -1,8 +1,8 @@
 import type { Caller } from '../../domain/caller.ts';
-import { evictOldest } from '../../domain/evict-oldest.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { weakerRole } from '../../domain/owners/key-owners.ts';
 import type { Role } from '../../domain/role.ts';
+import { openingKey } from '../../domain/users/session.ts';
 import { DEFAULT_USER_ID } from '../../domain/users/user.ts';
 
 /** Maximum number of keys in memory. The least recently used is evicted, with a precision of `LRU_MOVE_INTERVAL_MS`. */
@@ -36,18 +36,45 @@ export interface KnownKeys {
   delete(secretHash: string): void;
   /** Removes the keys that match; returns their key hashes. */
   dropWhere(matches: (key: VirtualKey) => boolean): readonly string[];
+  /** Removes the sessions that a key opened; returns their key hashes. */
+  dropSessionsOf(keyHash: string): readonly string[];
   /** Entries used since the last call. */
   takeUsed(): readonly KnownKey[];
 }
 
 export function createKnownKeys(max = MAX_KEYS): KnownKeys {
   const entries = new Map<string, KnownKey>();
+  /** Entries of sessions, by the hash of the key that opened them. */
+  const sessions = new Map<string, Set<KnownKey>>();
   let used: KnownKey[] = [];
 
   function mark(entry: KnownKey): void {
     if (entry.used) return;
     entry.used = true;
     used.push(entry);
+  }
+
+  function add(entry: KnownKey): void {
+    entries.set(entry.secretHash, entry);
+    const opener = openerOf(entry);
+    if (opener === null) return;
+    const ofOpener = sessions.get(opener);
+    if (ofOpener === undefined) sessions.set(opener, new Set([entry]));
+    else ofOpener.add(entry);
+  }
+
+  function remove(entry: KnownKey): void {
+    entries.delete(entry.secretHash);
+    const opener = openerOf(entry);
+    if (opener === null) return;
+    const ofOpener = sessions.get(opener);
+    ofOpener?.delete(entry);
+    if (ofOpener?.size === 0) sessions.delete(opener);
+  }
+
+  function removeHash(secretHash: string): void {
+    const entry = entries.get(secretHash);
+    if (entry !== undefined) remove(entry);
   }
 
   return {
@@ -63,11 +90,14 @@ export function createKnownKeys(max = MAX_KEYS): KnownKeys {
       return entry;
     },
     set(secretHash, key, { readMs, nowMs }) {
-      entries.delete(secretHash);
+      removeHash(secretHash);
       const entry = { secretHash, key, caller: callerOf(key), readMs, movedMs: nowMs, used: false };
-      entries.set(secretHash, entry);
+      add(entry);
       mark(entry);
-      evictOldest(entries, max);
+      for (const oldest of entries.values()) {
+        if (entries.size <= max) break;
+        remove(oldest);
+      }
     },
     renew(entry, key, readMs) {
       if (entries.get(entry.secretHash) !== entry || entry.readMs > readMs) return false;
@@ -76,13 +106,20 @@ export function createKnownKeys(max = MAX_KEYS): KnownKeys {
       entry.readMs = readMs;
       return true;
     },
-    drop: (entry) => entries.get(entry.secretHash) === entry && entries.delete(entry.secretHash),
-    delete(secretHash) {
-      entries.delete(secretHash);
+    drop(entry) {
+      const isKnown = entries.get(entry.secretHash) === entry;
+      if (isKnown) remove(entry);
+      return isKnown;
     },
+    delete: removeHash,
     dropWhere(matches) {
       const dropped = [...entries.values()].filter(({ key }) => matches(key));
-      for (const { secretHash } of dropped) entries.delete(secretHash);
+      for (const entry of dropped) remove(entry);
+      return dropped.map(({ key }) => key.hash);
+    },
+    dropSessionsOf(keyHash) {
+      const dropped = [...(sessions.get(keyHash) ?? [])];
+      for (const entry of dropped) remove(entry);
       return dropped.map(({ key }) => key.hash);
     },
     takeUsed() {
@@ -94,6 +131,13 @@ export function createKnownKeys(max = MAX_KEYS): KnownKeys {
     },
   };
 }
+
+/** Hash of the key that opened a session; null for another entry. It never changes. */
+const openerOf = ({
+  key: {
+    settings: { session },
+  },
+}: KnownKey): string | null => (session === undefined ? null : (openingKey(session)?.hash ?? null));
 
 /**
  * The weaker of the roles of a key and of its user. The default user represents the admin key. A team membership may

@@ -2,71 +2,74 @@ import type { Clock } from '../../domain/clock.ts';
 import { type DomainError, Forbidden, Unauthenticated } from '../../domain/errors.ts';
 import { type KeyStore, acceptsSecret, keyStatusOf, type VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { weakerRole } from '../../domain/owners/key-owners.ts';
-import { openingKey, type SessionOpeners } from '../../domain/users/session.ts';
+import { openingKey, sessionBoundsOf, type SessionOpeners } from '../../domain/users/session.ts';
 
 type SessionStore = Pick<KeyStore, 'find' | 'findBySecrets'>;
 
+/** Applies a change to all keys that a store finds. */
+const withEach = (
+  keys: SessionStore,
+  change: (found: ReadonlyMap<string, VirtualKey>) => Promise<ReadonlyMap<string, VirtualKey>>,
+): SessionStore => ({
+  async find(secretHash) {
+    const key = await keys.find(secretHash);
+    if (key?.settings.session === undefined) return key;
+    return (await change(new Map([[secretHash, key]]))).get(secretHash) ?? null;
+  },
+  findBySecrets: async (secretHashes) => change(await keys.findBySecrets(secretHashes)),
+});
+
 /**
- * A store of keys that also checks sessions. A session is refused when the password or key that opened it is no longer
- * valid. It is also refused when it needs a team membership that its user no longer has. A session has at most the
- * current role of the key that opened it.
+ * A store of keys that also reads the keys that opened sessions. A session has the rights and limits that its key has
+ * now, and at most the role of that key. It is refused when the password or key that opened it is no longer valid.
  */
 export function createSessionKeys(
-  keys: SessionStore,
-  options: {
-    readonly stored: Pick<KeyStore, 'findMany'>;
-    readonly openers: Pick<SessionOpeners, 'holds'>;
-    readonly clock: Pick<Clock, 'now'>;
-  },
+  keys: SessionStore & Pick<KeyStore, 'findMany'>,
+  { openers, clock }: { readonly openers: Pick<SessionOpeners, 'holds'>; readonly clock: Pick<Clock, 'now'> },
 ): SessionStore {
-  const { stored, openers, clock } = options;
-
-  async function checked(found: ReadonlyMap<string, VirtualKey>): Promise<ReadonlyMap<string, VirtualKey>> {
-    const sessions = [...found].filter(([, { settings }]) => settings.session !== undefined);
-    if (sessions.length === 0) return found;
-    const hashes = new Set(sessions.flatMap(([, key]) => openerOf(key)?.hash ?? []));
-    const openingKeys = hashes.size === 0 ? [] : await stored.findMany([...hashes]);
-    const byHash = new Map(openingKeys.map((key) => [key.hash, key]));
-    const result = new Map(found);
-    for (const [secretHash, key] of sessions) {
-      const refusal = refusalOf(key, byHash, { openers, now: clock.now() });
-      const opener = byHash.get(openerOf(key)?.hash ?? '');
-      if (refusal !== null) result.set(secretHash, { ...key, refusal });
-      else if (opener !== undefined) result.set(secretHash, { ...key, role: weakerRole(key.role, opener.role) });
-    }
-    return result;
+  function sessionOf(key: VirtualKey, openingKeys: ReadonlyMap<string, VirtualKey>, now: Date): VirtualKey {
+    const { session } = key.settings;
+    if (session === undefined) return key;
+    const opener = openingKey(session);
+    if (opener === null) return openers.holds(session.openedBy) ? key : { ...key, refusal: ended };
+    const row = openingKeys.get(opener.hash);
+    const isOpen =
+      row !== undefined && acceptsSecret(row, opener.secretHash, now) && keyStatusOf(row, now) === 'active';
+    if (!isOpen) return { ...key, refusal: ended };
+    const { maxBudget, settings, ...bounds } = sessionBoundsOf(row);
+    return {
+      ...key,
+      ...bounds,
+      role: weakerRole(key.role, row.role),
+      maxBudget: maxBudget ?? key.maxBudget,
+      settings: { ...settings, session },
+    };
   }
 
-  return {
-    async find(secretHash) {
-      const key = await keys.find(secretHash);
-      if (key?.settings.session === undefined) return key;
-      return (await checked(new Map([[secretHash, key]]))).get(secretHash) ?? null;
-    },
-    findBySecrets: async (secretHashes) => checked(await keys.findBySecrets(secretHashes)),
-  };
+  return withEach(keys, async (found) => {
+    const sessions = [...found.values()].flatMap(({ settings: { session } }) => session ?? []);
+    if (sessions.length === 0) return found;
+    const hashes = new Set(sessions.flatMap((session) => openingKey(session)?.hash ?? []));
+    const openingKeys = hashes.size === 0 ? [] : await keys.findMany([...hashes]);
+    const byHash = new Map(openingKeys.map((key) => [key.hash, key]));
+    const now = clock.now();
+    return new Map([...found].map(([secretHash, key]) => [secretHash, sessionOf(key, byHash, now)]));
+  });
 }
 
-/** The key that opened a session; null for a session that no key opened. */
-const openerOf = ({ settings: { session } }: VirtualKey) => (session === undefined ? null : openingKey(session));
+const ended = (): DomainError =>
+  new Unauthenticated('The session has ended: the password or key that opened it is no longer valid.', 'unknown');
 
-/** Why a session is invalid; null for a valid one. */
-function refusalOf(
-  key: VirtualKey,
-  openingKeys: ReadonlyMap<string, VirtualKey>,
-  { openers, now }: { readonly openers: Pick<SessionOpeners, 'holds'>; readonly now: Date },
-): (() => DomainError) | null {
-  const { settings, teamId, owners } = key;
-  if (settings.session === undefined) return null;
-  const opener = openerOf(key);
-  const row = opener === null ? undefined : openingKeys.get(opener.hash);
-  const isOpen =
-    opener === null
-      ? openers.holds(settings.session.openedBy)
-      : row !== undefined && acceptsSecret(row, opener.secretHash, now) && keyStatusOf(row, now) === 'active';
-  if (!isOpen)
-    return () =>
-      new Unauthenticated('The session has ended: the password or key that opened it is no longer valid.', 'unknown');
-  if (!settings.session.needsMembership || teamId === null || owners?.member) return null;
-  return () => new Forbidden(`Team '${teamId}' is not in your team memberships.`);
+/**
+ * A store of keys with their owners that refuses sessions without the team membership that they need. The user has left
+ * the team.
+ */
+export const refuseFormerMembers = (keys: SessionStore): SessionStore =>
+  withEach(keys, async (found) => new Map([...found].map(([secretHash, key]) => [secretHash, checkedMember(key)])));
+
+function checkedMember(key: VirtualKey): VirtualKey {
+  const { settings, teamId, owners, refusal } = key;
+  if (refusal !== undefined || settings.session?.needsMembership !== true) return key;
+  if (teamId === null || owners?.member) return key;
+  return { ...key, refusal: () => new Forbidden(`Team '${teamId}' is not in your team memberships.`) };
 }

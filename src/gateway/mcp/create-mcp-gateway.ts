@@ -1,13 +1,14 @@
 import { streamOfBytes } from '../../domain/bytes.ts';
 import type { Exchange, Outcome } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
-import { callLabels } from '../../domain/calls/call-labels.ts';
 import { withKeyTags } from '../../domain/calls/call-tags.ts';
+import { withTokenCustomer } from '../../domain/calls/token-customer.ts';
 import { attachFailedCall } from '../../domain/chat/failed-call.ts';
 import { namesGuardrails } from '../../domain/guardrails/selection.ts';
 import { inParallel } from '../../domain/in-parallel.ts';
 import type { McpServer } from '../../domain/mcp-servers/mcp-server.ts';
 import { outcomeOf } from '../../domain/mcp/outcome.ts';
+import { mcpLabels } from '../../domain/mcp/mcp-labels.ts';
 import type { ServerTools } from '../../domain/mcp/mcp-request.ts';
 import type { McpToolResult, McpUpstream } from '../../domain/mcp/mcp-upstream.ts';
 import { prefixOf } from '../../domain/mcp/tool-names.ts';
@@ -163,10 +164,10 @@ const highestPrice = ({ candidates, sentName }: McpToolChoice & Pick<McpGatewayC
     .reduce((highest, price) => (price > highest ? price : highest), ZERO_USD);
 
 /** The request of a tool call as it is recorded. Its span has the type of a tool. */
-function requestOf({ sentName, args }: McpGatewayCall, { caller, sessionId }: McpSender): RecordedRequest {
-  const labels =
-    sessionId === null ? undefined : callLabels({ session: sessionId, endUser: null, tags: [], metadata: {} });
-  return withKeyTags(caller.key, {
+function requestOf({ sentName, args }: McpGatewayCall, sender: McpSender): RecordedRequest {
+  const { caller, sessionId, clientHeaders } = sender;
+  const labels = mcpLabels(clientHeaders, sessionId);
+  const request: RecordedRequest = {
     endpoint: {
       operation: 'execute_tool',
       callType: 'call_mcp_tool',
@@ -177,7 +178,8 @@ function requestOf({ sentName, args }: McpGatewayCall, { caller, sessionId }: Mc
     callId: null,
     parent: null,
     ...(labels === undefined ? {} : { labels }),
-  });
+  };
+  return withKeyTags(caller.key, withTokenCustomer(caller.key, request));
 }
 
 /** Opens the record of a listing, which costs nothing and has no group of models. */

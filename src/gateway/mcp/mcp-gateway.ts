@@ -45,9 +45,9 @@ export interface McpGateway {
     },
   ): Promise<readonly ServerTools[]>;
   /**
-   * Calls a tool. The budgets, limits and guardrails of the caller apply, and the limits of the server. The call is
-   * priced and recorded. A failed tool is a result with `isError`. Throws refusals of budgets, limits and guardrails,
-   * UpstreamFailed and Unavailable.
+   * Calls a tool. The budgets, limits and guardrails of the caller apply, the limits of the server, and the block,
+   * budgets and limits of the customer and tags. The call is priced and recorded. A failed tool is a result with
+   * `isError`. Throws refusals of budgets, limits and guardrails, UpstreamFailed and Unavailable.
    */
   callTool(call: McpGatewayCall, sender: McpSender, signal: AbortSignal): Promise<McpToolResult>;
 }

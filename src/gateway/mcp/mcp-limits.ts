@@ -3,6 +3,7 @@ import type { Caller } from '../../domain/caller.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import type { McpServer } from '../../domain/mcp-servers/mcp-server.ts';
 import { isNamed } from '../../domain/mcp/tool-names.ts';
+import { limitedHash } from '../../domain/users/session.ts';
 
 /** Limits of a call to a server: those of the server, and `mcp_rpm_limit` of the key and of its team. */
 export function mcpLimitsOf({ key }: Caller, server: McpServer): readonly RateLimit[] {
@@ -17,7 +18,8 @@ export function mcpLimitsOf({ key }: Caller, server: McpServer): readonly RateLi
     });
   if (key === null) return limits;
   const ofKey = limitIn(key.metadata, server);
-  if (ofKey !== undefined) limits.push({ scope: 'mcp_per_key', id: `${key.hash}:${server.id}`, requests: ofKey });
+  if (ofKey !== undefined)
+    limits.push({ scope: 'mcp_per_key', id: `${limitedHash(key)}:${server.id}`, requests: ofKey });
   const { team } = key.owners ?? {};
   const ofTeam = team ? limitIn(team.metadata, server) : undefined;
   if (team && ofTeam !== undefined)

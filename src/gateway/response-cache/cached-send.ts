@@ -40,7 +40,7 @@ interface CachedCall {
  * after all checks of the caller and of the request. The guardrails that check answers also check a cached answer.
  */
 export function createCachedSend(
-  send: Retrying['send'],
+  sendUpstream: Retrying['send'],
   {
     cache,
     clock,
@@ -52,6 +52,11 @@ export function createCachedSend(
     readonly readDeltas?: DeltaReader | undefined;
   },
 ): CachedSend {
+  const send: Retrying['send'] = (call, routed) => {
+    const sending = sendUpstream(call, routed);
+    routed.onSend?.(routed.request);
+    return sending;
+  };
   if (cache === undefined) return (call, _caller, routed) => send(call, routed);
   return createSendWithCache(cache, { send, clock, readDeltas });
 }

@@ -15,13 +15,23 @@ import type { TeamRouter } from './route.ts';
  * customer's default model. That model is restricted only if it has a deployment in the region. Synchronous when the
  * labels are in memory. Throws Forbidden when the model cannot be replaced.
  */
-type RegionBinding = (caller: Caller, request: ModelRequest) => ModelRequest | Promise<ModelRequest>;
+export type RegionBinding = <Request extends BoundRequest>(
+  caller: Caller,
+  request: Request,
+) => Request | Promise<Request>;
+
+/** Members of a request that a region decides or is decided by. */
+type BoundRequest = Pick<ModelRequest, 'model' | 'labels' | 'region'>;
 
 export function createRegionBinding(
   routeOf: TeamRouter,
   labelBudgets: Pick<LabelBudgets, 'of'> | undefined,
 ): RegionBinding {
-  function bindToRegion(customerRegion: CustomerRegion | null, { key }: Caller, request: ModelRequest): ModelRequest {
+  function bindToRegion<Request extends BoundRequest>(
+    customerRegion: CustomerRegion | null,
+    { key }: Caller,
+    request: Request,
+  ): Request {
     if (customerRegion === null) return request;
     const { region, defaultModel } = customerRegion;
     const permitted = permittedFor(routeOf, key);

@@ -1,8 +1,9 @@
 import type { RateAdmission } from '../../domain/admission/rate-limits.ts';
+import type { ModelRequest } from '../../domain/chat/chat.ts';
 import { attachFailedCall } from '../../domain/chat/failed-call.ts';
 import { Unavailable, Unsupported } from '../../domain/errors.ts';
 import { assertMayCall, mayCall } from '../../domain/keys/virtual-key.ts';
-import { REALTIME } from '../../domain/realtime/realtime.ts';
+import { REALTIME, type RealtimeRequest } from '../../domain/realtime/realtime.ts';
 import { CallAccount } from '../accounting/call-account.ts';
 import { withBudgetFallback } from '../admission/budget-fallbacks.ts';
 import type { CostReservation } from '../admission/cost-reservation.ts';
@@ -13,7 +14,8 @@ import type { Realtime, RealtimeLimits } from './realtime.ts';
 import { openAccount } from './realtime-account.ts';
 import { NORMAL } from './close-codes.ts';
 import { createSession, type LiveSession } from './realtime-session.ts';
-import { permittedFor } from '../routing/permitted-router.ts';
+import type { RegionBinding } from '../routing/customer-region.ts';
+import { inRegion, permittedFor } from '../routing/permitted-router.ts';
 import { type Route, type TeamRouter, unknownModel } from '../routing/route.ts';
 import type { Selection } from '../routing/selection.ts';
 
@@ -39,10 +41,15 @@ const NO_BODY = { endpoint: REALTIME, stream: true, body: {}, bytes: new Uint8Ar
 
 /** Creates the realtime sessions of the gateway: route, admit, open, relay, record. */
 export function createRealtime(
-  parts: { readonly routeOf: TeamRouter; readonly selection: Pick<Selection, 'of'>; readonly tools: CallTools },
+  parts: {
+    readonly routeOf: TeamRouter;
+    readonly selection: Pick<Selection, 'of'>;
+    readonly bindToRegion: RegionBinding;
+    readonly tools: CallTools;
+  },
   limits: RealtimeLimits = LIMITS,
 ): Realtime {
-  const { routeOf, selection, tools } = parts;
+  const { routeOf, selection, bindToRegion, tools } = parts;
   const { budgets } = tools;
   const sessions = new Set<LiveSession>();
   let opening = 0;
@@ -61,11 +68,14 @@ export function createRealtime(
   return {
     async open(caller, received, { signal, identify }) {
       const { key } = caller;
-      const tagged = withKeyTags(key, received);
-      assertMayCall(key, tagged.model);
+      const sent = withKeyTags(key, received);
+      assertMayCall(key, sent.model);
+      const bound: RealtimeRequest & Pick<ModelRequest, 'region'> = sent;
+      const { region, ...tagged } = await bindToRegion(caller, bound);
+      if (tagged.model !== sent.model) assertMayCall(key, tagged.model);
       const permitted = (model: string): Route | null => {
         const selected = { ...tagged, ...NO_BODY, model, owner: caller.keyHash };
-        return selection.of({ key, request: selected }, permittedFor(routeOf, key))(model);
+        return selection.of({ key, request: selected }, inRegion(permittedFor(routeOf, key), region))(model);
       };
       const found = permitted(tagged.model);
       if (found === null) throw unknownModel(REALTIME.path, tagged.model);

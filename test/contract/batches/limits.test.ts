@@ -180,4 +180,26 @@ describe('limits of batches', () => {
     serveFiles(upstream);
     expect((await startBatch(key, linesOf(2))).status).toBe(200);
   });
+
+  it('batch_enqueued_token_limit and tpd_limit of a key count the batches of its sessions together', async () => {
+    const user = { user_id: 'batcher', user_role: 'internal_user' };
+    expect((await app.call('POST', '/user/new', user)).status).toBe(200);
+    async function sessionsOf(draft: object): Promise<readonly [string, string]> {
+      const key = await newKey(app, { user_id: 'batcher', ...draft });
+      const open = async (): Promise<string> => {
+        const sent = { username: 'batcher', password: key };
+        const answer = await app.call('POST', '/v2/login', sent, { authorization: '' });
+        return ((await answer.json()) as { readonly token: string }).token;
+      };
+      return [await open(), await open()];
+    }
+    const limit = 4 * LINE_TOKENS;
+    const [first, second] = await sessionsOf({ metadata: { batch_enqueued_token_limit: limit } });
+    expect((await startBatch(first, linesOf(3))).status).toBe(200);
+    const refused = await startBatch(second, linesOf(2));
+    expect([refused.status, refused.body]).toEqual([429, refusal(`enqueued: ${3 * LINE_TOKENS}`)]);
+    const [third, fourth] = await sessionsOf({ tpd_limit: limit });
+    expect((await startBatch(third, linesOf(3))).status).toBe(200);
+    expect((await startBatch(fourth, linesOf(2))).body).toEqual(refusal('Limit type: tokens per day.'));
+  });
 });

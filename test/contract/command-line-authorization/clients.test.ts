@@ -4,6 +4,7 @@ import { tenancyClient } from '../../support/tenancy-client.ts';
 
 const { app } = tenancyClient();
 const { app: limitedApp } = tenancyClient();
+const { app: proxiedApp } = tenancyClient({ env: { LENSGATE_TRUSTED_PROXIES: '192.0.2.1' } });
 const { app: addressedApp } = tenancyClient({ env: { PROXY_BASE_URL: 'https://gateway.example.org/' } });
 const client = authorizationClient(() => app().url);
 
@@ -98,15 +99,23 @@ describe('commandLineAuthorization.register', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('429: more than thirty registrations a minute from one network', async () => {
-    const limited = authorizationClient(() => limitedApp().url);
+  const TOO_MANY = {
+    status: 429,
+    body: {
+      error: 'temporarily_unavailable',
+      error_description: 'Too many registrations from your address. Try again later.',
+    },
+  };
+
+  it('429: more than thirty registrations a minute from one network behind a trusted proxy', async () => {
+    const limited = authorizationClient(() => proxiedApp().url);
     for (let count = 0; count < 30; count += 1) expect((await limited.register()).status).toBe(201);
-    expect(await limited.register()).toEqual({
-      status: 429,
-      body: {
-        error: 'temporarily_unavailable',
-        error_description: 'Too many registrations from your address. Try again later.',
-      },
-    });
+    expect(await limited.register()).toEqual(TOO_MANY);
+  });
+
+  it('429: more than three hundred where no proxy is trusted, because the network may be that of a proxy', async () => {
+    const limited = authorizationClient(() => limitedApp().url);
+    for (let count = 0; count < 300; count += 1) expect((await limited.register()).status).toBe(201);
+    expect(await limited.register()).toEqual(TOO_MANY);
   });
 });

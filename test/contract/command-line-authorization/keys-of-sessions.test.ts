@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { authorizationClient, type JsonAnswer } from '../../support/authorization-client.ts';
-import { tenancyClient } from '../../support/tenancy-client.ts';
+import { chat, tenancyClient } from '../../support/tenancy-client.ts';
 
 const server = tenancyClient();
 const client = authorizationClient(() => server.app().url);
@@ -20,11 +20,21 @@ describe('commandLineAuthorization.token, sessions that a key opened', () => {
     const first = await client.logIn({ username: 'carl', password });
     expect((await server.get('/user/list', text(first, 'access_token'))).status).toBe(200);
     expect((await server.post('/key/update', { key: password, user_role: 'internal_user' })).status).toBe(200);
-    await expect
-      .poll(async () => (await server.get('/user/list', text(first, 'access_token'))).status, { timeout: 10_000 })
-      .toBe(403);
+    expect((await server.get('/user/list', text(first, 'access_token'))).status).toBe(403);
     const second = await refresh(first.clientId, text(first, 'refresh_token'));
     expect((await server.get('/user/list', text(second, 'access_token'))).status).toBe(403);
+  });
+
+  it('200: all sessions of a key count in the limits of the key', async () => {
+    await server.user({ user_id: 'gina' });
+    const password = await server.key({ user_id: 'gina', rpm_limit: 2 });
+    const sessions = [
+      await client.logIn({ username: 'gina', password }),
+      await client.logIn({ username: 'gina', password }),
+    ];
+    const call = async (key: string) => (await server.post('/v1/chat/completions', chat(), key)).status;
+    expect([await call(text(sessions[0] as JsonAnswer, 'access_token')), await call(password)]).toEqual([200, 200]);
+    expect(await call(text(sessions[1] as JsonAnswer, 'access_token'))).toBe(429);
   });
 
   it('400: the key of the sign-in was moved to another team', async () => {

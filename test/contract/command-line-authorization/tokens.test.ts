@@ -246,7 +246,32 @@ describe('commandLineAuthorization.token', () => {
 });
 
 describe('commandLineAuthorization.token, many requests', () => {
-  it('429: more than three hundred a minute from one network', async () => {
+  it('429: more than three hundred a minute of one client, which do not count for another one', async () => {
+    const limited = authorizationClient(() => limitedServer.app().url);
+    const [busy, other] = [await limited.clientId(), await limited.clientId()];
+    const form = (clientId: string) => ({
+      grant_type: 'refresh_token',
+      client_id: clientId,
+      refresh_token: 'rt-unknown',
+    });
+    for (let count = 0; count < 300; count += 1)
+      expect(await limited.post('/token', form(busy))).toEqual(UNKNOWN_TOKEN);
+    const tooMany = failed(
+      429,
+      'temporarily_unavailable',
+      'Too many token requests from this client. Try again later.',
+    );
+    expect(await limited.post('/token', form(busy))).toEqual(tooMany);
+    expect(await limited.post('/revoke', { token: 'rt-unknown', client_id: busy })).toEqual(tooMany);
+    expect(await limited.post('/token', form(other))).toEqual(UNKNOWN_TOKEN);
+    // Other forms of the same id are no registered clients: they count by network.
+    for (const same of [`${busy}=`, `${busy}!`]) {
+      const request = { ...limited.request(same), redirect_uri: limited.redirectUri };
+      expect((await limited.open(request)).status).toBe(400);
+    }
+  });
+
+  it('429: more than three hundred a minute from one network without a registered client', async () => {
     const limited = authorizationClient(() => limitedServer.app().url);
     const form = { grant_type: 'refresh_token', client_id: 'c', refresh_token: 'rt-unknown' };
     for (let count = 0; count < 300; count += 1) expect(await limited.post('/token', form)).toEqual(UNKNOWN_TOKEN);

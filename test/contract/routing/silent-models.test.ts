@@ -119,6 +119,48 @@ it('silent models get calls with the edits of the guardrails of their deployment
   for (const { body } of upstream.received) expect(body).not.toContain('a.person');
 });
 
+it('silent models get no copy of a call that the cache answers', async () => {
+  const { ask, requestedModels } = await start(
+    [
+      { up: 'a', params: { silent_model: 'shadow' } },
+      { name: 'shadow', up: 's' },
+    ],
+    {},
+    { litellm_settings: { cache: true, cache_params: { type: 'local' } } },
+  );
+  const askTwice = async (members: object) => {
+    for (let call = 0; call < 2; call += 1) expect((await ask(members)).status).toBe(200);
+  };
+  await askTwice({ user: 'first' });
+  // Calls that do not read the cache are copied.
+  await askTwice({ user: 'second', cache: { 'no-cache': true } });
+  await expect.poll(() => requestedModels().toSorted(), POLLING).toEqual(['a', 'a', 'a', 's', 's', 's']);
+});
+
+it('copies for silent models have at most 32 MiB together', async () => {
+  const { ask, requestedModels } = await start(
+    [
+      { up: 'a', params: { silent_model: 'shadow' } },
+      { name: 'shadow', up: 's' },
+    ],
+    { s: { delayMs: 3_000 } },
+  );
+  const large = { messages: [{ role: 'user', content: 'x'.repeat(12 * 1024 * 1024) }] };
+  for (let call = 0; call < 3; call += 1) expect((await ask(large)).status).toBe(200);
+  expect((await ask()).status).toBe(200);
+  await expect.poll(() => requestedModels().toSorted(), POLLING).toEqual(['a', 'a', 'a', 'a', 's', 's', 's']);
+  // The copies have ended, so that their bytes are free again.
+  await expect
+    .poll(
+      async () => {
+        await ask({ ...large, stream: true });
+        return requestedModels().filter((model) => model === 's').length;
+      },
+      { ...POLLING, interval: 500 },
+    )
+    .toBeGreaterThan(3);
+});
+
 describe('silent models at a shutdown', () => {
   async function rowsAfterStop(delayMs: number): Promise<{ readonly rows: readonly Row[]; readonly stopMs: number }> {
     const { ask, app, requestedModels, upstream } = await start(

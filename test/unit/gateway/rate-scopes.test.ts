@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { rateScopesOf } from '../../../src/gateway/admission/rate-limits.ts';
+import { dailyLimitsOf, rateScopesOf } from '../../../src/gateway/admission/rate-limits.ts';
+import { mcpLimitsOf } from '../../../src/gateway/mcp/mcp-limits.ts';
+import type { McpServer } from '../../../src/domain/mcp-servers/mcp-server.ts';
 import { aKey } from '../../support/chat.ts';
 import { someOwners } from '../../support/key-owners.ts';
 
@@ -11,6 +13,51 @@ const scopesWith = (metadata: Readonly<Record<string, unknown>>, teamMetadata: R
 
 const perKey = (requests?: number, tokens?: number) => ({ scope: 'model_per_key', id: `${HASH}:m`, requests, tokens });
 const perTeam = (requests?: number, tokens?: number) => ({ scope: 'model_per_team', id: 't:m', requests, tokens });
+
+describe('limits of a session', () => {
+  const metadata = { model_tpm_limit: { m: 5 }, tag_rpm_limit: { x: 3 }, mcp_rpm_limit: { docs: 2 } };
+  const session = (openedBy: string) =>
+    aKey({
+      hash: 'session',
+      settings: { maxParallelRequests: 4, tpdLimit: 9, session: { openedBy, needsMembership: false } },
+      metadata,
+    });
+  const server = { id: 'docs', name: 'docs', alias: null, requestsPerMinute: null, maxConcurrentRequests: null };
+  const idsOf = (key: ReturnType<typeof session>) =>
+    [
+      ...rateScopesOf(key, 'm', { tags: ['x'], labels: [] }),
+      ...dailyLimitsOf(key, []),
+      ...mcpLimitsOf(
+        { role: key.role, keyHash: key.hash, key, teamId: null, userId: null },
+        server as unknown as McpServer,
+      ),
+    ].map(({ scope, id }) => `${scope} ${id}`);
+  const ids = (hash: string) => [
+    `api_key ${hash}`,
+    `model_per_key ${hash}:m`,
+    `tag_per_key ${hash}:x`,
+    `api_key ${hash}`,
+    `mcp_per_key ${hash}:docs`,
+  ];
+
+  it('are those of the key that opened it', () => {
+    expect(idsOf(session('key:opener:secret'))).toEqual(ids('opener'));
+  });
+
+  it('count alone where they are those of its team, because another session of the key may be in another team', () => {
+    const key = { ...session('key:opener:secret'), ...NAMES, metadata: {} };
+    const owners = someOwners({ team: {}, teamMetadata: { model_rpm_limit: { m: 2 } } });
+    expect(rateScopesOf({ ...key, owners }, 'm').map(({ scope, id }) => `${scope} ${id}`)).toEqual([
+      'api_key opener',
+      'model_per_key session:m',
+      'model_per_team t:m',
+    ]);
+  });
+
+  it('are its own for a session of an administrator without a key', () => {
+    expect(idsOf(session('admin:x'))).toEqual(ids('session'));
+  });
+});
 
 describe('limits of a call', () => {
   it('are the limits of the key, its user, team, membership, model and organization, in this order', () => {

@@ -177,6 +177,31 @@ describe('a key that was changed in this process', () => {
     expect(changes).toEqual([HASH, HASH]);
   });
 
+  it('is also a change of the sessions that the key opened', async () => {
+    const sessionKey = 'sk-a-session-of-the-key';
+    const session = { openedBy: `key:${HASH}:${HASH}`, needsMembership: false };
+    const row = aKey({ hash: sha256(sessionKey), settings: { session } });
+    const { ring, stored, state, changes, pending } = aRing([aKey({ hash: HASH }), row]);
+    await ring.identify(sessionKey);
+    stored.set(row.hash, { ...row, blocked: true });
+    ring.evict(aKey({ hash: HASH }));
+    expect(changes).toEqual([HASH, row.hash]);
+    expect(await identified(ring, sessionKey)).toEqual(BLOCKED);
+    expect(state.finds).toBe(2);
+    // A read of the session that began before the change is not cached.
+    stored.set(row.hash, row);
+    ring.evict(row);
+    pending.reads = [];
+    const early = ring.identify(sessionKey);
+    await expect.poll(() => pending.reads?.length).toBe(1);
+    stored.set(row.hash, { ...row, blocked: true });
+    ring.evict(aKey({ hash: HASH }));
+    pending.reads.forEach((resolve) => resolve());
+    pending.reads = null;
+    expect(await early).toMatchObject({ keyHash: row.hash });
+    expect(await identified(ring, sessionKey)).toEqual(BLOCKED);
+  });
+
   it('is not replaced by a read that began before the change', async () => {
     const { ring, stored, pending } = aRing();
     pending.reads = [];

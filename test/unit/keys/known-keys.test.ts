@@ -26,3 +26,22 @@ it('the cache of keys returns each key in use once, and an older read does not r
   expect(entry && keys.drop(entry)).toBe(false);
   expect(keys.use('a', 6)?.key.blocked).toBe(true);
 });
+
+it('the cache of keys drops the sessions that a key opened, and no others', () => {
+  const keys = createKnownKeys(4);
+  const times = { readMs: 0, nowMs: 0 };
+  const session = (hash: string, openedBy: string) =>
+    keys.set(hash, aKey({ hash, settings: { session: { openedBy, needsMembership: false } } }), times);
+  session('one', 'key:a:secret');
+  session('two', 'key:a:secret');
+  session('of b', 'key:b:secret');
+  session('of an administrator', 'admin:x');
+  // A session that is read again, deleted or evicted leaves the list.
+  session('two', 'key:a:secret');
+  keys.delete('of b');
+  keys.set('c', aKey({ hash: 'c' }), times);
+  keys.set('d', aKey({ hash: 'd' }), times);
+  expect([keys.dropSessionsOf('b'), keys.dropSessionsOf('a'), keys.dropSessionsOf('a')]).toEqual([[], ['two'], []]);
+  const left = ['one', 'two', 'of an administrator', 'c', 'd'].filter((hash) => keys.use(hash, 0) !== undefined);
+  expect(left).toEqual(['of an administrator', 'c', 'd']);
+});

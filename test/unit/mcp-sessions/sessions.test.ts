@@ -8,6 +8,7 @@ import {
   MCP_SESSION_IDLE_MS,
 } from '../../../src/domain/mcp-sessions/sessions.ts';
 import { keyGenerator } from '../../../src/runtime/identifiers.ts';
+import { aKey } from '../../support/chat.ts';
 
 const caller = (keyHash: string, userId: string | null = null): Caller => ({
   role: 'internal_user',
@@ -47,6 +48,20 @@ describe('sessions of MCP clients', () => {
     expect(() => sessions.close(id, BERT)).toThrow(Forbidden);
     sessions.close(id, ANNA);
     expect(sessions.find(id, ANNA)).toBeNull();
+  });
+
+  it('of the sign-ins of one key are limited together', () => {
+    const { sessions, open } = start();
+    const signIn = (hash: string): Caller => ({
+      ...caller(hash),
+      key: aKey({ hash, settings: { session: { openedBy: 'key:anna:secret', needsMembership: false } } }),
+    });
+    const [first, second] = [signIn('first'), signIn('second')];
+    const { id } = open(first).facts;
+    for (let count = 1; count < MAX_SESSIONS_OF_OWNER; count += 1) open(second);
+    expect(sessions.find(id, first)).not.toBeNull();
+    open(second);
+    expect(sessions.list()).toHaveLength(MAX_SESSIONS_OF_OWNER);
   });
 
   it('are closed after 30 minutes without a request', () => {

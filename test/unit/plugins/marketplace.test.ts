@@ -75,3 +75,15 @@ it('a failed change removes nothing from the marketplace', async () => {
   await expect(store.add(aPlugin('b'))).rejects.toThrow('refused');
   expect(await marketplace.plugins()).toEqual([aPlugin('a')]);
 });
+
+it('requests of one read get the same frozen list, so that its JSON is written once', async () => {
+  const { marketplace, reads } = aSetup();
+  const rows = [aPlugin('a')];
+  const listing = marketplace.plugins();
+  reads[0]?.answer.resolve(rows);
+  const listed = await listing;
+  expect(Object.isFrozen(listed)).toBe(true);
+  expect(await marketplace.plugins()).toBe(listed);
+  rows.pop();
+  expect(listed).toEqual([aPlugin('a')]);
+});
