@@ -172,7 +172,9 @@ export type AuditNoun =
   /** Users. */
   | 'USER'
   /** Registered vector stores, without their parameters. */
-  | 'VECTOR_STORE';
+  | 'VECTOR_STORE'
+  /** Names for vector stores. */
+  | 'VECTOR_STORE_INDEX';
 
 /** What happened to a budget. */
 export type BudgetAlertKind =
@@ -1639,6 +1641,7 @@ export type NodeQuery = { node:
     | NodeFacts_TracingKey_Fragment
     | NodeFacts_User_Fragment
     | NodeFacts_VectorStore_Fragment
+    | NodeFacts_VectorStoreIndex_Fragment
     | NodeFacts_VirtualKey_Fragment
    | null };
 
@@ -1690,6 +1693,7 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_TracingKey_Fragment
     | NodeFacts_User_Fragment
     | NodeFacts_VectorStore_Fragment
+    | NodeFacts_VectorStoreIndex_Fragment
     | NodeFacts_VirtualKey_Fragment
    | null> };
 
@@ -1787,6 +1791,8 @@ type NodeFacts_User_Fragment = { __typename: 'User', id: string };
 
 type NodeFacts_VectorStore_Fragment = { __typename: 'VectorStore', id: string };
 
+type NodeFacts_VectorStoreIndex_Fragment = { __typename: 'VectorStoreIndex', id: string };
+
 type NodeFacts_VirtualKey_Fragment = { __typename: 'VirtualKey', hash: string, id: string };
 
 export type NodeFactsFragment =
@@ -1832,6 +1838,7 @@ export type NodeFactsFragment =
   | NodeFacts_TracingKey_Fragment
   | NodeFacts_User_Fragment
   | NodeFacts_VectorStore_Fragment
+  | NodeFacts_VectorStoreIndex_Fragment
   | NodeFacts_VirtualKey_Fragment
 ;
 
@@ -2047,6 +2054,7 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'TracingKey' }
     | { __typename: 'User' }
     | { __typename: 'VectorStore' }
+    | { __typename: 'VectorStoreIndex' }
     | { __typename: 'VirtualKey' }
    | null };
 
