@@ -89,7 +89,8 @@ export async function fileAt(scope: ObjectScope, { deployment }: StoragePlace, i
 
 /**
  * Where a new object of the caller is created at the account of `place`. It is `place`, or another deployment of the
- * account whose model the key allows. Throws what `upstreamModelAt` throws for `place` when the key allows no model there.
+ * account whose model the key allows. Throws what `upstreamModelAt` throws for `place` when the key allows no model
+ * there.
  */
 function permittedPlace(scope: ObjectScope, place: StoragePlace, kind: FamilyKind): StoragePlace {
   const { gateway } = scope.platform;
