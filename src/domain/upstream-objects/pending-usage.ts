@@ -34,7 +34,7 @@ export function withoutPendingUsage(shown: ShownObject): ShownObject {
 
 /**
  * Whether the upstream has reported the usage of a run or a response. An empty list of a run is a report only where the
- * run has no results: it may be empty until the usage is summed up.
+ * run has no results. Else the usage may not be summed up yet.
  */
 export function reportsUsage(kind: ObjectKind, shown: ShownObject): boolean {
   const { per_model_usage: usage, result_counts: counts } = shown;
