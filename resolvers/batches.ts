@@ -1,10 +1,11 @@
 import type { JsonObject } from '../src/domain/json-object.ts';
 import type { Caller } from '../src/domain/caller.ts';
-import { Forbidden, InvalidInput, LimitExceeded } from '../src/domain/errors.ts';
+import { InvalidInput, LimitExceeded } from '../src/domain/errors.ts';
 import {
   CANCEL_BATCH,
   CREATE_BATCH,
   GET_BATCH,
+  GET_RESPONSE,
   type ObjectAction,
 } from '../src/domain/upstream-objects/object-action.ts';
 import { EVAL_RUN } from '../src/domain/upstream-objects/object-families.ts';
@@ -12,10 +13,10 @@ import { allCalls, type BatchCalls } from '../src/domain/upstream-objects/batch-
 import { mayChange } from '../src/domain/upstream-objects/shown-object.ts';
 import type { ObjectPage, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
 import { limitedHash } from '../src/domain/users/session.ts';
-import type { StoragePlace } from '../src/gateway/gateway.ts';
 import { objectReader, objectWriter, system } from './operation/access.ts';
-import { batchStoreCheck } from './operation/named-stores.ts';
-import { callerOf, operation } from './operation/operation.ts';
+import { assertLinesAllowed } from './operation/batch-lines.ts';
+import { lastingScope } from './operation/lasting-scope.ts';
+import { operation } from './operation/operation.ts';
 import {
   type CallFacts,
   getObject,
@@ -61,7 +62,7 @@ export const createBatch = operation({
   access: objectWriter,
   async run(scope: Scope<ObjectPlatform>, { bytes, body, gatewayMembers, ...facts }: BatchDraft): Promise<ShownCall> {
     // All required members are checked. The first one is the id of the file.
-    const [fileId] = REQUIRED_MEMBERS.map((member) => requiredText(body, member));
+    const [fileId, endpoint = ''] = REQUIRED_MEMBERS.map((member) => requiredText(body, member));
     const file = await getObject(scope, 'file', fileId ?? '');
     assertBatchFile(file);
     const removed = gatewayMembers.filter((member) => Object.hasOwn(body, member));
@@ -71,7 +72,7 @@ export const createBatch = operation({
       input_file_id: JSON.stringify(file.upstreamId),
     };
     const place = placeOf(scope, file);
-    await assertLinesAllowed(scope, { file, place, labels: facts.labels });
+    await assertLinesAllowed(scope, { file, endpoint, place, labels: facts.labels });
     // Counts of the calls in the file, by model; undefined when the file was not counted.
     const { calls } = file;
     if (calls !== undefined) await assertTokenLimit(scope, calls);
@@ -83,15 +84,16 @@ export const createBatch = operation({
       body: forwarded,
       ...(calls === undefined ? {} : { calls }),
     };
+    const lasting = lastingScope(scope);
     // `read.shown` is the batch as the upstream's answer shows it.
-    const { call, read } = await passForObject(scope, request, facts);
-    const object = await storeObject(scope, request, read, {
+    const { call, read } = await passForObject(lasting, request, facts);
+    const object = await storeObject(lasting, request, read, {
       ...facts,
       calls,
       // Cancels the started batch when its row cannot be stored.
       undo: (upstreamId) =>
         passForObject(
-          scope,
+          lasting,
           { action: CANCEL_BATCH, place, tail: `/${encodeURIComponent(upstreamId)}/cancel` },
           { callId: null, parent: null },
         ),
@@ -172,39 +174,6 @@ function assertBatchFile({ purpose }: UpstreamObject): void {
   throw new InvalidInput(message, [{ path: ['body', 'input_file_id'], rule: 'purpose', message }]);
 }
 
-/**
- * Checks the rights of the caller to the models and vector stores of a file's lines. The upload has checked those of
- * the key that uploaded the file, as they were then. A file whose lines were not counted can only be used by the key
- * that uploaded it. Throws Forbidden, and what the gateway's `upstreamModelAt` throws.
- */
-async function assertLinesAllowed(
-  scope: Scope<ObjectPlatform>,
-  {
-    file: { calls, owner },
-    place: { deployment },
-    labels,
-  }: {
-    readonly file: UpstreamObject;
-    readonly place: StoragePlace;
-    readonly labels: CallFacts['labels'];
-  },
-): Promise<void> {
-  const caller = callerOf(scope);
-  if (calls !== undefined) {
-    // Without a virtual key every model may be called, also one that only a team can name.
-    const models = caller.key === null ? [] : Object.keys(calls);
-    for (const model of models) scope.platform.gateway.upstreamModelAt(caller, deployment, model);
-    const stores = Object.values(calls).flatMap(({ stores: named = [] }) => named);
-    if (stores.length > 0) (await batchStoreCheck(scope, labels))?.(stores);
-    return;
-  }
-  if (caller.key === null || owner.keyHash === caller.keyHash) return;
-  throw new Forbidden(
-    'The lines of this file are not known: only the key that uploaded it can start a batch.',
-    'model',
-  );
-}
-
 /** Sends a call about a stored batch to its upstream, and stores the batch state that the answer contains. */
 async function callForBatch(
   scope: Scope<ObjectPlatform>,
@@ -243,8 +212,8 @@ export const listBatches = operation({
 });
 
 /**
- * Reads the state of every open batch, and every open run of an evaluation, that is not older than `OPEN_MS`. So the
- * usage of an ended one is recorded even when no client reads it. Each call to an upstream runs as the owner.
+ * Reads the state of every open batch, run of an evaluation and background response that is not older than `OPEN_MS`.
+ * So the usage of an ended one is recorded even when no client reads it. Each call to an upstream runs as the owner.
  */
 export const followBatches = operation({
   name: 'followBatches',
@@ -252,6 +221,7 @@ export const followBatches = operation({
   async run(scope: Scope<ObjectPlatform>, _input: undefined): Promise<void> {
     await follow(scope, GET_BATCH);
     await follow(scope, EVAL_RUN.get);
+    await follow(scope, GET_RESPONSE);
   },
 });
 

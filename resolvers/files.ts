@@ -1,17 +1,13 @@
-import { containersIn } from '../src/domain/upstream-objects/named-containers.ts';
 import type { JsonObject } from '../src/domain/json-object.ts';
 import { InvalidInput, MissingFormField, UpstreamFailed } from '../src/domain/errors.ts';
 import type { Form, FormPart } from '../src/domain/inference/form.ts';
 import { assertFits } from '../src/domain/upstream-objects/file-limits.ts';
 import { CREATE_FILE, DELETE_FILE, GET_FILE, READ_FILE } from '../src/domain/upstream-objects/object-action.ts';
-import type { CountedCalls } from '../src/domain/upstream-objects/batch-calls.ts';
-import { tokensOfBytes } from '../src/domain/inference/expected-tokens.ts';
 import type { ObjectPage, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { objectReader, objectWriter } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import { storesInBody } from '../src/domain/vector-stores/named-stores.ts';
-import { batchStoreCheck } from './operation/named-stores.ts';
+import { readLines } from './operation/batch-lines.ts';
 import {
   type CallFacts,
   getObject,
@@ -37,11 +33,10 @@ export interface FileDraft extends CallFacts {
   readonly provider: string | null;
 }
 
-const NO_CALLS: CountedCalls = { requests: 0, tokens: 0 };
-
 /**
  * Uploads a file to an upstream. Throws InvalidInput for an invalid form, TooLarge, what the gateway's `placeFor`
- * throws, and what `passForObject` throws. Throws Forbidden for a vector store that the caller may not use.
+ * throws, and what `passForObject` throws. Lines of a batch throw Forbidden for a vector store that the caller may not
+ * use, NotFound for such a container, and Rejected.
  */
 export const createFile = operation({
   name: 'createFile',
@@ -58,67 +53,20 @@ export const createFile = operation({
     const batchLimit = isBatch ? fileLimits.batchFile : null;
     assertFits(bodyEnd - bodyStart, batchLimit ?? fileLimits.file);
     const place = await gateway.placeFor(caller, { kind: 'file', model, provider, labels });
-    // Each line of a batch file names a model: `rename` gives its name at the upstream, `count` counts its calls.
-    const rename = (lineModel: string): string => gateway.upstreamModelAt(caller, place.deployment, lineModel);
-    const calls: Record<string, CountedCalls> = {};
-    const assertStores = isBatch ? await batchStoreCheck(scope, labels) : null;
-    const storeNames = createStoreNames();
-    const count = (lineModel: string, bytes: number, line: JsonObject): void => {
-      const named = storesInBody(line);
-      assertStores?.(named);
-      if (containersIn(line['tools']).length > 0) throw containerInLine();
-      const { requests, tokens } = Object.hasOwn(calls, lineModel) ? (calls[lineModel] ?? NO_CALLS) : NO_CALLS;
-      const stores = storeNames.add(lineModel, named);
-      const counted = {
-        requests: requests + 1,
-        tokens: tokens + tokensOfBytes(bytes),
-        ...(stores.length === 0 ? {} : { stores }),
-      };
-      // Not an assignment: a line may name the model `__proto__`.
-      Object.defineProperty(calls, lineModel, { value: counted, enumerable: true, configurable: true, writable: true });
-    };
-    const body = { kind: 'form', form, without: gatewayFields, ...(isBatch ? { rename, count } : {}) } as const;
+    const lines = isBatch ? await readLines(scope, { place, labels }) : null;
+    const body = { kind: 'form', form, without: gatewayFields, ...lines?.tools } as const;
     const request = { action: CREATE_FILE, place, tail: '', body };
     // `read.shown` is the file as the upstream's answer shows it.
     const { call, read } = await passForObject(scope, request, facts);
     // The purpose of the request is stored, because it decided whether the lines were checked.
     const readWithPurpose = { ...read, shown: { ...read.shown, purpose } };
     const object = await storeObject(scope, request, readWithPurpose, {
-      calls: isBatch ? calls : undefined,
+      calls: lines?.calls,
       undo: (id) => deleteAtUpstream(scope, request.place, id),
     });
     return await shownCall(scope, object, { call, shown: read.shown });
   },
 });
-
-/** Callers share the account of the upstream, and lines of a batch are not checked for the owner of a container. */
-function containerInLine(): InvalidInput {
-  const message = '/files: A line of a batch cannot name a container.';
-  return new InvalidInput(message, [{ path: ['body', 'file'], rule: 'batch_line', message }]);
-}
-
-/** Maximum length of the different names of vector stores in a batch file, in characters. */
-const MAX_STORE_CHARACTERS = 65_536;
-
-/** Collects the vector stores that lines name, by model. Throws InvalidInput for more names than the limit. */
-function createStoreNames() {
-  const byModel = new Map<string, readonly string[]>();
-  let characters = 0;
-  return {
-    add(model: string, named: readonly string[]): readonly string[] {
-      const known = byModel.get(model) ?? [];
-      const added = [...new Set(named)].filter((id) => !known.includes(id));
-      if (added.length === 0) return known;
-      characters += added.reduce((sum, id) => sum + id.length, 0);
-      const message = `/files: The vector stores that the lines name have more than ${MAX_STORE_CHARACTERS} characters.`;
-      if (characters > MAX_STORE_CHARACTERS)
-        throw new InvalidInput(message, [{ path: ['body', 'file'], rule: 'batch_line', message }]);
-      const names = [...known, ...added];
-      byModel.set(model, names);
-      return names;
-    },
-  };
-}
 
 /** The only file of a form. Throws MissingFormField for none, and InvalidInput for several. */
 function fileOf({ parts }: Form): FormPart {

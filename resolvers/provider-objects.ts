@@ -25,6 +25,7 @@ import {
   tailOf,
 } from './operation/object-calls.ts';
 import { assertFilesFit, fileAt, type NewObject, preparedObject } from './operation/object-drafts.ts';
+import { lastingScope } from './operation/lasting-scope.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { ObjectPlatform } from './operation/platform.ts';
 import { assertRunsRecorded } from './operation/recorded-runs.ts';
@@ -73,9 +74,11 @@ const NO_CONTEXT: CallFacts = { callId: null, parent: null };
 export const createProviderObject = operation({
   name: 'createProviderObject',
   access: objectWriter,
-  async run(scope: ObjectScope, { bytes, gatewayMembers, ...draft }: ObjectDraft): Promise<ShownCall> {
+  async run(received: ObjectScope, { bytes, gatewayMembers, ...draft }: ObjectDraft): Promise<ShownCall> {
     const { callId, parent: parentSpan, labels, form, headers } = draft;
-    const { place, set, expected, calls, parent } = await preparedObject(scope, draft);
+    const { place, set, expected, calls, parent } = await preparedObject(received, draft);
+    // A container is charged when it is created, also when its client leaves.
+    const scope = draft.kind === 'container' ? received : lastingScope(received);
     const { create, undo } = FAMILIES[draft.kind];
     const body: PassBody =
       form === undefined

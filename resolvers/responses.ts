@@ -1,5 +1,7 @@
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
+import type { JsonObject } from '../src/domain/json-object.ts';
+import { containersInItems } from '../src/domain/upstream-objects/named-containers.ts';
 import { type ItemPage, itemPage } from '../src/domain/responses/items.ts';
 import type { ResponseItem, StoredResponse } from '../src/domain/responses/stored-response.ts';
 import { isOwnResponseId } from '../src/domain/responses/response-ids.ts';
@@ -14,9 +16,12 @@ import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey, objectReader, objectWriter, system } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import { markDeleted } from './operation/deleted-responses.ts';
+import { openBackgroundResponse, recordEnded } from './operation/background-responses.ts';
+import { containerRecorder } from './operation/named-containers.ts';
 import { findStored } from './operation/response-context.ts';
 import { type CallFacts, noObject, pass, placeOf } from './operation/object-calls.ts';
 import type { ResponsePlatform } from './operation/platform.ts';
+import { assertRecorded } from './operation/recorded-runs.ts';
 import type { Scope } from './operation/scope.ts';
 import { askForResponse, upstreamOf } from './operation/response-calls.ts';
 
@@ -47,6 +52,8 @@ interface ResponseCall {
   readonly call: GatewayCall;
   /** Maps an id of the upstream to the id that the caller knows. */
   readonly idOf: (upstreamId: string) => string;
+  /** Stores the containers that the upstream's response names, and its cost where it ran in the background. */
+  readonly received: (response: JsonObject) => void;
 }
 
 /**
@@ -79,8 +86,14 @@ async function answerAbout(
   const { ids } = scope.platform.responses;
   const idOf = (idInAnswer: string): string =>
     idInAnswer === upstreamId ? id : ids.seal({ deploymentId, upstreamId: idInAnswer, owner });
-  return { kind: 'upstream', call, idOf };
+  const received = (response: JsonObject): void => {
+    containerRecorder(scope, owner, { body: response })(deploymentId, containersInItems(listOf(response['output'])));
+    recordEnded(scope, deploymentId, response);
+  };
+  return { kind: 'upstream', call, idOf, received };
 }
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 const isIssued = ({ platform }: Scope<ResponsePlatform>, id: string): boolean =>
   isOwnResponseId(id) || platform.responses.ids.open(id) !== null;
@@ -115,11 +128,17 @@ export const listResponseItems = operation({
     }),
 });
 
-/** Deletes a response permanently. Throws what `answerAbout` throws. */
+/**
+ * Deletes a response permanently. Throws what `answerAbout` throws, and Conflict for a background response whose cost
+ * is not recorded yet.
+ */
 export const deleteResponse = operation({
   name: 'deleteResponse',
   access: objectWriter,
   async run(scope: Scope<ResponsePlatform>, named: NamedResponse): Promise<ResponseAnswer> {
+    const upstream = upstreamOf(scope, named.id);
+    const open = upstream === null ? null : await openBackgroundResponse(scope, upstream);
+    if (open !== null) await assertRecorded(scope, open);
     const answer = await answerAbout(scope, named, {
       action: DELETE_RESPONSE,
       pathEnd: '',

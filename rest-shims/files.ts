@@ -59,7 +59,7 @@ export const fileRoutes: readonly RouteRow[] = [
     bodyType: 'multipart/form-data',
     method: 'POST',
     paths: ['/v1/files', '/files'],
-    statuses: [200, 400, 401, 403, 422, 429, 500, 503],
+    statuses: [200, 400, 401, 403, 404, 422, 429, 500, 503],
     bodyLimit: 'setting',
     handle: upload,
   },

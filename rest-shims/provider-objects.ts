@@ -122,13 +122,17 @@ const GATEWAY_PARAMETERS = PLACEMENT_FIELDS;
 function parseRequest(action: FamilyAction, request: HttpRequest) {
   const query = new URLSearchParams(request.search);
   for (const name of GATEWAY_PARAMETERS) query.delete(name);
+  const sent = action.sendsBody ? parsedBody(request) : { fields: {}, body: { kind: 'none' } as const };
+  // As for files, members of a form are for the upstream, so the labels are those of headers.
+  const labelled = sent.body.kind === 'form' ? {} : sent.fields;
   return {
     action,
     ...objectFromPath(request),
+    ...gatewayLabels(request, labelled, OBJECT_PATHS[action.kind]),
     parentId: parentOf(action.kind, request),
     part: action.below.includes(':part') ? (request.params['part'] ?? '') : null,
     search: query.toString(),
-    ...(action.sendsBody ? parsedBody(request) : { fields: {}, body: { kind: 'none' } as const }),
+    ...sent,
   };
 }
 

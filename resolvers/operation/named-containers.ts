@@ -1,30 +1,45 @@
-import { mayRead, visibilityOf } from '../../src/domain/caller.ts';
+import { mayRead, type Owner, visibilityOf } from '../../src/domain/caller.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
 import { isSameUpstream } from '../../src/domain/deployments/same-upstream.ts';
-import { containersIn } from '../../src/domain/upstream-objects/named-containers.ts';
-import { noObject } from './object-calls.ts';
+import type { JsonObject } from '../../src/domain/json-object.ts';
+import {
+  containersIn,
+  containersInItems,
+  containersOfRequest,
+} from '../../src/domain/upstream-objects/named-containers.ts';
+import { isUpstreamId } from '../../src/domain/upstream-objects/shown-object.ts';
+import { findObject, noObject } from './object-calls.ts';
 import { callerOf } from './operation.ts';
 import type { ResponsePlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
-/** Maximum number of containers in one request. Each id is read from the database. */
+/** Maximum number of containers in the tools of one request. Each id is read from the database. */
 const MAX_CONTAINERS = 32;
+/** Maximum number of containers in one request, those of its input items included. */
+const MAX_ALL_CONTAINERS = 256;
+
+function tooMany(member: string, most: number): InvalidInput {
+  return new InvalidInput(`${member} must name at most ${most} containers.`, [], { field: member });
+}
 
 /**
- * A request whose tools name containers, for the account of the first of them. All callers share that account. Throws
+ * A request that names containers, for the account of the first of them. All callers share that account. Throws
  * NotFound for a container of another caller, and InvalidInput for too many. An id without a row is that of a container
- * that the upstream made for a response: the upstream decides about it.
+ * that the upstream made before its owner was known: the upstream decides about it. A background response cannot name
+ * one, because its answer does not show what its request named.
  */
 export async function withContainers(scope: Scope<ResponsePlatform>, request: ModelRequest): Promise<ModelRequest> {
-  const ids = containersIn(request.body['tools']);
+  const { body } = request;
+  const ids = containersOfRequest(body);
   if (ids.length === 0) return request;
-  if (ids.length > MAX_CONTAINERS)
-    throw new InvalidInput(`tools must name at most ${MAX_CONTAINERS} containers.`, [], { field: 'tools' });
-  const { stores, gateway } = scope.platform;
+  if (containersIn(body['tools']).length > MAX_CONTAINERS) throw tooMany('tools', MAX_CONTAINERS);
+  if (ids.length > MAX_ALL_CONTAINERS) throw tooMany('input', MAX_ALL_CONTAINERS);
+  const { gateway } = scope.platform;
   let { deploymentId } = request;
   for (const id of ids) {
-    const object = await stores.upstreamObjects.find(id);
+    const object = await findObject(scope, 'container', id);
+    if (object === null && body['background'] === true) throw noObject('container', id);
     if (object?.kind !== 'container') continue;
     if (!mayRead(visibilityOf(callerOf(scope)), object.owner)) throw noObject('container', id);
     const place = gateway.deployment(object.deploymentId);
@@ -35,3 +50,42 @@ export async function withContainers(scope: Scope<ResponsePlatform>, request: Mo
   }
   return deploymentId === undefined ? request : { ...request, deploymentId };
 }
+
+/**
+ * Returns a function that stores the containers that an answer names, for the owner of the response. Containers that
+ * the request names are left out: a caller must not become the owner of a container by naming it. For the same reason,
+ * nothing is stored for a request that continues a conversation that the upstream stores.
+ */
+export function containerRecorder(
+  { platform }: Scope<ResponsePlatform>,
+  owner: Owner,
+  { body }: { readonly body: JsonObject },
+): (deploymentId: string, ids: readonly string[]) => void {
+  const { objectQueue, clock } = platform;
+  const continuesConversation = (body['conversation'] ?? null) !== null;
+  let known: Set<string> | null = null;
+  return (deploymentId, ids) => {
+    if (continuesConversation) return;
+    known ??= new Set(namedIn(body));
+    for (const id of ids) {
+      if (known.has(id) || !isUpstreamId(id) || known.size >= MAX_ALL_CONTAINERS) continue;
+      known.add(id);
+      objectQueue.enqueue({
+        id,
+        kind: 'container',
+        deploymentId,
+        upstreamId: id,
+        owner,
+        createdAt: clock.now(),
+        purpose: null,
+        shown: null,
+      });
+    }
+  };
+}
+
+/** Ids of the containers in tools and input items of a request, whatever its tools are. */
+const namedIn = ({ tools, input }: JsonObject): readonly string[] => [
+  ...containersIn(tools),
+  ...containersInItems(Array.isArray(input) ? input : []),
+];

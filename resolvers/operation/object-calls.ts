@@ -15,7 +15,7 @@ import type { ObjectPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
 /** Part of a scope that calls about stored objects need. Background work has this part, but no request. */
-export type BackgroundScope = Pick<Scope<ObjectPlatform>, 'platform' | 'caller' | 'signal'>;
+export type BackgroundScope = Pick<Scope<Omit<ObjectPlatform, 'fileLimits'>>, 'platform' | 'caller' | 'signal'>;
 
 /** As `BackgroundScope`, for calls that use no store. */
 type CallScope = Pick<Scope<Pick<ObjectPlatform, 'gateway'>>, 'platform' | 'caller' | 'signal'>;
@@ -36,6 +36,8 @@ export interface NamedObject extends CallFacts {
 
 /** Maximum size of the JSON text of an upstream's object, in bytes. */
 const MAX_OBJECT_BYTES = 1024 * 1024;
+/** As `MAX_OBJECT_BYTES`, of a response. */
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 const NOT_FOUND_TEXTS: Readonly<Record<ObjectKind, (id: string) => string>> = {
   file: (id) => `No such File object: ${id}`,
@@ -52,9 +54,22 @@ const NOT_FOUND_TEXTS: Readonly<Record<ObjectKind, (id: string) => string>> = {
 /** Error for an object that does not exist or that the caller may not see. */
 export const noObject = (kind: ObjectKind, id: string): NotFound => new NotFound(kind, id, NOT_FOUND_TEXTS[kind](id));
 
+/** The object with an id; null for none. A container that an upstream has just made may not be stored yet. */
+export async function findObject(
+  { platform }: { readonly platform: Pick<ObjectPlatform, 'objectQueue' | 'stores'> },
+  kind: ObjectKind,
+  id: string,
+): Promise<UpstreamObject | null> {
+  const { stores, objectQueue } = platform;
+  const found = await stores.upstreamObjects.find(id);
+  if (found !== null || kind !== 'container') return found;
+  await objectQueue.caughtUp();
+  return await stores.upstreamObjects.find(id);
+}
+
 /** The object with an id of the gateway. Throws NotFound when it does not exist or the caller may not see it. */
 export async function getObject(scope: Scope<ObjectPlatform>, kind: ObjectKind, id: string): Promise<UpstreamObject> {
-  const object = await scope.platform.stores.upstreamObjects.find(id);
+  const object = await findObject(scope, kind, id);
   if (object?.kind === kind && mayRead(visibilityOf(callerOf(scope)), object.owner)) return object;
   throw noObject(kind, id);
 }
@@ -133,10 +148,11 @@ export async function passForObject(
   let billed: BilledQuantity | undefined;
   const call = await pass(scope, request, facts, () => billed);
   const read = await call.consume(async (stream) => {
-    const object = readObject(request.action.kind, await collect(stream, MAX_OBJECT_BYTES));
+    const { kind } = request.action;
+    const object = readObject(kind, await collect(stream, kind === 'response' ? MAX_RESPONSE_BYTES : MAX_OBJECT_BYTES));
     if (object === null) {
       const { provider } = request.place.deployment;
-      const message = `The upstream's answer cannot be used: it is not a ${request.action.kind}.`;
+      const message = `The upstream's answer cannot be used: it is not a ${kind}.`;
       throw new UpstreamFailed(message, { provider, upstreamStatus: null });
     }
     if (request.action.billed === 'created') billed = billedOf(object.shown) ?? request.expected;

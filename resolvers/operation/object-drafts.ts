@@ -1,9 +1,10 @@
 import { isSameUpstream } from '../../src/domain/deployments/same-upstream.ts';
-import { InvalidInput } from '../../src/domain/errors.ts';
+import { DomainError, InvalidInput } from '../../src/domain/errors.ts';
 import type { Form } from '../../src/domain/inference/form.ts';
 import { assertFits } from '../../src/domain/upstream-objects/file-limits.ts';
 import type { BilledQuantity } from '../../src/domain/inference/billed-quantity.ts';
 import { isJsonObject, type JsonObject } from '../../src/domain/json-object.ts';
+import { modelNotAvailable } from '../../src/domain/keys/virtual-key.ts';
 import type { BatchCalls } from '../../src/domain/upstream-objects/batch-calls.ts';
 import { containersIn } from '../../src/domain/upstream-objects/named-containers.ts';
 import { OBJECT_PATHS } from '../../src/domain/upstream-objects/object-action.ts';
@@ -90,6 +91,31 @@ export async function fileAt(scope: ObjectScope, { deployment }: StoragePlace, i
   return file.upstreamId;
 }
 
+/**
+ * Where a new object of the caller is created at the account of `place`. It is `place`, or another deployment of the
+ * account whose model the key allows. Throws what `upstreamModelAt` throws for `place` when the key allows no model
+ * there.
+ */
+function permittedPlace(scope: ObjectScope, place: StoragePlace, kind: FamilyKind): StoragePlace {
+  const { gateway } = scope.platform;
+  const caller = callerOf(scope);
+  // Without a virtual key every model may be called, also one that only a team can name.
+  if (caller.key === null) return place;
+  let refusal: DomainError | null = null;
+  for (const id of gateway.deploymentsAt(place.deployment.id)) {
+    const deployment = gateway.deployment(id);
+    if (deployment === null) continue;
+    try {
+      gateway.upstreamModelAt(caller, deployment, deployment.modelGroup, kind);
+      return { deployment, model: deployment.modelGroup };
+    } catch (failure) {
+      if (!(failure instanceof DomainError)) throw failure;
+      refusal ??= failure;
+    }
+  }
+  throw refusal ?? modelNotAvailable(place.model);
+}
+
 /** A container is created where its files are, else where the request says. */
 async function preparedContainer(scope: ObjectScope, draft: NewObject): Promise<PreparedObject> {
   const { kind, fields, model, provider, labels } = draft;
@@ -98,7 +124,7 @@ async function preparedContainer(scope: ObjectScope, draft: NewObject): Promise<
   const isPlaced = model !== null || provider !== null || first === undefined;
   const place = isPlaced
     ? await gateway.placeFor(callerOf(scope), { kind, model, provider, labels })
-    : placeOf(scope, await getObject(scope, 'file', first));
+    : permittedPlace(scope, placeOf(scope, await getObject(scope, 'file', first)), kind);
   const ids = first === undefined ? [] : [first, ...others];
   const upstreamIds: string[] = [];
   for (const id of ids) upstreamIds.push(await fileAt(scope, place, id));

@@ -40,7 +40,7 @@ import type { KeyRing } from '../../src/gateway/keys/key-ring.ts';
 import type { CredentialRing } from '../../src/gateway/keys/credential-ring.ts';
 import type { GuardrailNamingPlatform } from './guardrail-naming-platform.ts';
 import type { PromptedPlatform } from './prompt-platform.ts';
-import type { StoreNamingPlatform } from './object-rights-platform.ts';
+import type { ContainerNamingPlatform, StoreNamingPlatform } from './object-rights-platform.ts';
 import type { KeyStores, Stores } from './stores.ts';
 
 /*
@@ -208,17 +208,16 @@ export interface RealtimePlatform {
 }
 
 /** Files and batches that an upstream stores. */
-export interface ObjectPlatform extends StoreNamingPlatform {
+export interface ObjectPlatform extends ContainerNamingPlatform {
   readonly stores: Pick<Stores, 'keys' | 'upstreamObjects'>;
   readonly gateway: ObjectGateway;
-  readonly records: Pick<RecordState, 'spendStored'>;
   readonly fileLimits: FileLimits;
   readonly clock: Clock;
   readonly ids: Ids;
 }
 
 /** Responses, stored here or by an upstream. */
-export interface ResponsePlatform extends PromptedPlatform, StoreNamingPlatform {
+export interface ResponsePlatform extends PromptedPlatform, ContainerNamingPlatform {
   readonly stores: Pick<Stores, 'responses' | 'upstreamObjects'>;
   readonly gateway: Gateway & ObjectGateway;
   readonly responses: {

@@ -1,8 +1,10 @@
 import { Conflict, UpstreamFailed } from '../../src/domain/errors.ts';
 import { FAMILIES } from '../../src/domain/upstream-objects/object-families.ts';
+import { DELETION_WAIT_MS, pendingSinceMs } from '../../src/domain/upstream-objects/pending-usage.ts';
 import { mayChange } from '../../src/domain/upstream-objects/shown-object.ts';
 import type { UpstreamObject } from '../../src/domain/upstream-objects/upstream-object.ts';
-import { passForObject, placeOf, tailOf } from './object-calls.ts';
+import { GET_RESPONSE } from '../../src/domain/upstream-objects/object-action.ts';
+import { type BackgroundScope, passForObject, placeOf, tailOf } from './object-calls.ts';
 import type { ObjectPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 import { storeState } from './upstream-objects.ts';
@@ -14,7 +16,8 @@ const PAGE = 100;
 
 /**
  * Records the spend of ended runs before a run, or an evaluation with its runs, is deleted. A deleted run can no longer
- * be charged. Throws Conflict while a run is open, or its spend is not recorded, and what reading the run throws.
+ * be charged. Throws Conflict while a run is open, or its spend is not recorded, and what reading the run throws. A run
+ * whose upstream reports no usage can be deleted after `DELETION_WAIT_MS`.
  */
 export async function assertRunsRecorded(scope: Scope<ObjectPlatform>, object: UpstreamObject): Promise<void> {
   if (object.kind === 'eval_run') return await assertRecorded(scope, object);
@@ -31,11 +34,19 @@ export async function assertRunsRecorded(scope: Scope<ObjectPlatform>, object: U
   }
 }
 
-async function assertRecorded(scope: Scope<ObjectPlatform>, run: UpstreamObject): Promise<void> {
+/**
+ * Records the spend of a run or a background response that has ended. Throws Conflict while it is open or its spend is
+ * not recorded, and what reading it throws.
+ */
+export async function assertRecorded(scope: BackgroundScope, run: UpstreamObject): Promise<void> {
   const { stores, clock } = scope.platform;
   const isOld = clock.now().getTime() - run.createdAt.getTime() > MAX_OPEN_MS;
   if (isOld || !mayChange(run.kind, run.shown)) return;
-  const request = { action: FAMILIES.eval_run.get, place: placeOf(scope, run), tail: tailOf(run) };
+  const request = {
+    action: run.kind === 'response' ? GET_RESPONSE : FAMILIES.eval_run.get,
+    place: placeOf(scope, run),
+    tail: tailOf(run),
+  };
   try {
     const { read } = await passForObject(scope, request, { callId: null, parent: null });
     await storeState(scope, run, read.shown);
@@ -45,6 +56,10 @@ async function assertRecorded(scope: Scope<ObjectPlatform>, run: UpstreamObject)
     throw failure;
   }
   const current = await stores.upstreamObjects.find(run.id);
-  if (current !== null && mayChange(current.kind, current.shown))
-    throw new Conflict(`The run ${run.id} has not ended, or its cost is not recorded yet. Cancel it first.`);
+  const sinceMs = pendingSinceMs(current?.shown ?? null);
+  const hasWaited = sinceMs !== null && clock.now().getTime() - sinceMs >= DELETION_WAIT_MS;
+  if (current !== null && mayChange(current.kind, current.shown) && !hasWaited)
+    throw new Conflict(
+      `The ${run.kind === 'response' ? 'response' : `run ${run.id}`} has not ended, or its cost is not recorded yet. Cancel it first.`,
+    );
 }

@@ -6,8 +6,9 @@ import { inputItemsOf, listedItems } from '../../src/domain/responses/items.ts';
 import type { ResponseItem, StoredResponse } from '../../src/domain/responses/stored-response.ts';
 import { isOwnResponseId, type UpstreamResponse, ownResponseId } from '../../src/domain/responses/response-ids.ts';
 import type { GatewayCall } from '../../src/gateway/gateway.ts';
+import { backgroundObserver } from './background-responses.ts';
 import { isAvailable } from './deleted-responses.ts';
-import { withContainers } from './named-containers.ts';
+import { containerRecorder, withContainers } from './named-containers.ts';
 import { assertMayNameStores, withStoresOfIndexes } from './named-stores.ts';
 import { callerOf } from './operation.ts';
 import { resolveReferences, noPrevious } from './response-context.ts';
@@ -53,10 +54,18 @@ export async function askWithItems(
   const ownItemsOf = (body: RequestBody): readonly ResponseItem[] =>
     inputItemsOf(body).slice(inputItemsOf(resolved.request.body).length - items.length);
   const store = storeAnswer(scope, { id: answerIds.ownId, previousId, ownItemsOf });
-  const followUp = isStored ? { ...answerIds, store, isAvailable: (id: string) => isAvailable(scope, id) } : answerIds;
+  const onContainers = containerRecorder(scope, ownerOf(callerOf(scope)), resolved.request);
+  const background = backgroundObserver(scope, request);
+  const shown = {
+    ...answerIds,
+    onContainers,
+    ...(background === null ? {} : { onBackground: background.onBackground }),
+  };
+  const followUp = isStored ? { ...shown, store, isAvailable: (id: string) => isAvailable(scope, id) } : shown;
   await assertMayUseTools(scope, request);
   const placed = withStoresOfIndexes(scope, await withContainers(scope, resolved.request));
-  const call = await scope.platform.gateway.call(callerOf(scope), { ...placed, followUp }, scope.signal);
+  const answered = await scope.platform.gateway.call(callerOf(scope), { ...placed, followUp }, scope.signal);
+  const call = background === null ? answered : background.observed(answered);
   return { call, items: call.editedBody === undefined ? items : ownItemsOf(call.editedBody) };
 }
 

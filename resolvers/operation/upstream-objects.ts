@@ -4,9 +4,23 @@ import { withTokenCustomer } from '../../src/domain/calls/token-customer.ts';
 import { UpstreamFailed } from '../../src/domain/errors.ts';
 import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { allCalls, type BatchCalls, type CountedCalls } from '../../src/domain/upstream-objects/batch-calls.ts';
-import { batchUseOf, batchEndOf, type ModelUse, runUsesOf } from '../../src/domain/upstream-objects/batch-use.ts';
+import {
+  batchUseOf,
+  batchEndOf,
+  type EndedBatch,
+  type ModelUse,
+  runUsesOf,
+} from '../../src/domain/upstream-objects/batch-use.ts';
 import { type ObjectAction, READ_FILE } from '../../src/domain/upstream-objects/object-action.ts';
 import { outputUseOf } from '../../src/domain/upstream-objects/output-use.ts';
+import {
+  pendingSinceMs,
+  reportsUsage,
+  USAGE_WAIT_MS,
+  withoutContent,
+  withoutPendingUsage,
+  withPendingUsage,
+} from '../../src/domain/upstream-objects/pending-usage.ts';
 import {
   filesOf,
   mayChange,
@@ -61,7 +75,7 @@ export async function storeObject(
   const { kind } = action;
   const caller = callerOf(scope);
   const sentLabels = sent.labels === undefined ? {} : { labels: sent.labels };
-  const isRecordedLater = kind === 'batch' || kind === 'eval_run';
+  const isRecordedLater = isBilledLater(kind);
   // A batch or a run is recorded when it has ended, so its labels and its user are stored until then.
   const { labels } = isRecordedLater ? withTokenCustomer(caller.key, withKeyTags(caller.key, sentLabels)) : {};
   const userId = isRecordedLater ? nullIfBlank(caller.userId) : null;
@@ -128,7 +142,7 @@ async function shownObjects(
     if (newFiles.length > 0) await readKnownIds();
   }
   return objects.map(({ object, shown }) => {
-    const renamed = withOurIds(shown, object.id, idByUpstreamId);
+    const renamed = withOurIds(withoutPendingUsage(shown), object.id, idByUpstreamId);
     return object.kind === 'eval_run' ? runWithOurIds(renamed, object, shown) : renamed;
   });
 }
@@ -176,6 +190,7 @@ export async function listObjects(
   readAction: ObjectAction,
 ): Promise<ShownPage> {
   const visibility = visibilityOf(callerOf(scope));
+  if (page.kind === 'container') await scope.platform.objectQueue.caughtUp();
   const found = await scope.platform.stores.upstreamObjects.list(visibility, { ...page, limit: page.limit + 1 });
   const objects = found.slice(0, page.limit);
   const states: { readonly object: UpstreamObject; readonly shown: ShownObject }[] = [];
@@ -200,7 +215,8 @@ export async function shownCall(
 /**
  * Stores the current state of an object. Records the spend of a batch or a run that has ended since the last read, if
  * its deployment is still configured. The usage is that of the upstream or of the output file. The state is stored
- * after that file is read and the records of the spend are committed. Before, a further read records it again.
+ * after that file is read and the records of the spend are committed. Before, a further read records it again. A run
+ * without a reported usage stays open for `USAGE_WAIT_MS`.
  */
 export async function storeState(scope: BackgroundScope, object: UpstreamObject, shown: ShownObject): Promise<void> {
   const { stores, gateway, records, clock } = scope.platform;
@@ -213,21 +229,36 @@ export async function storeState(scope: BackgroundScope, object: UpstreamObject,
     ...(labels === undefined ? {} : { labels }),
     ...(calls === undefined ? {} : { calls }),
   };
-  const deployment = gateway.deployment(object.deploymentId);
-  const hasJustEnded = mayChange(kind, object.shown) && !mayChange(kind, shown);
-  if (deployment !== null && (kind === 'batch' || kind === 'eval_run') && hasJustEnded) {
-    const uses = kind === 'batch' ? await usesOf(scope, object, shown) : runUsesOf(shown);
-    if (uses === 'unread') return;
-    if (uses.length > 0) {
-      await gateway.recordBatch({ ...batch, kind, deployment, uses, endedAt: batchEndOf(shown, clock.now()) });
-      const isCommitted = await records.spendStored();
-      if (!isCommitted) return;
-    }
-  }
   // Later requests about a run find its evaluation in the stored state.
   const evalId = kind === 'eval_run' ? object.shown?.['eval_id'] : undefined;
-  await stores.upstreamObjects.saveState(id, evalId === undefined ? shown : { ...shown, eval_id: evalId });
+  const save = (state: ShownObject): Promise<void> =>
+    stores.upstreamObjects.saveState(id, {
+      ...(kind === 'response' ? withoutContent(state) : state),
+      ...(evalId === undefined ? {} : { eval_id: evalId }),
+    });
+  const deployment = gateway.deployment(object.deploymentId);
+  const hasJustEnded = mayChange(kind, object.shown) && !mayChange(kind, shown);
+  if (deployment !== null && isBilledLater(kind) && hasJustEnded) {
+    const sinceMs = pendingSinceMs(object.shown);
+    const uses = kind === 'eval_run' ? runUsesOf(shown) : await usesOf(scope, object, shown);
+    if (uses === 'unread') return;
+    if (uses.length > 0) {
+      const endedAt = sinceMs === null ? batchEndOf(shown, clock.now()) : new Date(sinceMs);
+      await gateway.recordBatch({ ...batch, kind, deployment, uses, endedAt });
+      const isCommitted = await records.spendStored();
+      if (!isCommitted) return;
+    } else if (kind !== 'batch' && !reportsUsage(kind, shown)) {
+      const nowMs = clock.now().getTime();
+      const isLate = nowMs - (sinceMs ?? nowMs) > USAGE_WAIT_MS;
+      if (!isLate) return await save(withPendingUsage(shown, sinceMs ?? nowMs));
+    }
+  }
+  await save(shown);
 }
+
+/** Kinds whose cost is recorded when they have ended. */
+const isBilledLater = (kind: ObjectKind): kind is EndedBatch['kind'] =>
+  kind === 'batch' || kind === 'eval_run' || kind === 'response';
 
 /** Age of a batch, in ms, from which a reported sum replaces an output file that cannot be read. */
 const WAIT_FOR_OUTPUT_MS = 2 * 86_400_000;
@@ -243,6 +274,7 @@ async function usesOf(
   object: UpstreamObject,
   shown: ShownObject,
 ): Promise<readonly ModelUse[] | 'unread'> {
+  if (object.kind === 'response') return [batchUseOf(shown, 1)].filter((use) => use !== null);
   const counted = object.calls === undefined ? null : allCalls(object.calls);
   const summed = batchUseOf(shown, counted?.requests);
   const hasSeveralModels = Object.keys(object.calls ?? {}).length > 1;

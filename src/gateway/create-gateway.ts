@@ -32,7 +32,7 @@ import {
 } from './admission/key-rules.ts';
 import type { KeyOfOwner } from './calls/batch-recorder.ts';
 import type { CallTools, OpenCall } from './calls/call.ts';
-import { afterLimits, type RoutedRequest } from './calls/call-steps.ts';
+import { afterLimits, expectedCostOf, type RoutedRequest } from './calls/call-steps.ts';
 import { createModelCall } from './calls/model-call.ts';
 import type { ProviderBudgets, RouteBudget } from '../domain/budgets/route-budget.ts';
 import { createCooldowns, skipCoolingDown } from './routing/cooldowns.ts';
@@ -143,9 +143,10 @@ export function createGateway(options: GatewayOptions): EveryGateway {
     options.costAdjustments,
     () => options.clock.now(),
   );
+  const expectations = createCostExpectations(price, () => catalog.current());
   const budgets = createBudgets({
     ...options,
-    expectations: createCostExpectations(price, () => catalog.current()),
+    expectations,
     isFree: (deployment, request) => isFreeOfCharge(price, deployment, isBilledByTokensAlone(request)),
     errorKind: options.budgetErrorKind,
     ...(options.budgetAlerts === undefined ? {} : { alerts: options.budgetAlerts }),
@@ -301,6 +302,7 @@ export function createGateway(options: GatewayOptions): EveryGateway {
     routed: (caller, received) => routed(caller, requestOf(caller, received)),
     forRequest,
     guardOf,
+    abortedCost: expectedCostOf(expectations),
     admitted,
     send,
     routers,

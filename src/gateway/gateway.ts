@@ -193,6 +193,14 @@ export interface ObjectGateway {
    */
   upstreamModelAt(caller: Caller, deployment: Deployment, model: string, kind?: ObjectKind): string;
   /**
+   * Returns a function with the names of the guardrails that check lines of a batch. They depend on the model of a
+   * line, and on whether it is an embedding. The function throws GuardrailMissing.
+   */
+  lineGuardrails(
+    caller: Caller,
+    at: { readonly deployment: Deployment; readonly labels: CallLabels | undefined },
+  ): (model: string, isEmbedding: boolean) => readonly string[];
+  /**
    * Records usage and cost of a finished batch for its owner and its user, with one record for each public model.
    * Idempotent. Throws Unavailable, before it records anything, when the key of the owner or the budgets of the labels
    * cannot be read.

@@ -175,9 +175,18 @@ async function streamedExchange(
 }
 
 /** Mapping of upstream ids to public ids, for answers that callers may refer to later. */
-function publicIds({ id }: Deployment, { followUp }: ModelRequest): Pick<InspectorOptions, 'idOf' | 'previousId'> {
+function publicIds(
+  { id }: Deployment,
+  { followUp }: ModelRequest,
+): Pick<InspectorOptions, 'idOf' | 'previousId' | 'onContainers' | 'onBackground'> {
   if (followUp === undefined) return {};
-  return { idOf: (upstreamId) => followUp.shownId(id, upstreamId), previousId: followUp.previousId };
+  const { onBackground, onContainers, previousId } = followUp;
+  return {
+    idOf: (upstreamId) => followUp.shownId(id, upstreamId),
+    previousId,
+    ...(onContainers === undefined ? {} : { onContainers: (ids) => onContainers(id, ids) }),
+    ...(onBackground === undefined ? {} : { onBackground: (response) => onBackground(id, response) }),
+  };
 }
 
 /** Exchange of an answer that is forwarded without parsing. Resolves after its first chunk. */

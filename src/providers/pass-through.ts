@@ -2,7 +2,7 @@ import { afterFirstChunk } from '../domain/first-chunk.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import type { HttpClient } from '../domain/http.ts';
 import type { PassBody, PassThrough } from '../domain/upstream-objects/pass-through.ts';
-import { withRenamedModels } from '../wire/batches/lines.ts';
+import { withEditedLines } from '../wire/batches/lines.ts';
 import { errorOf } from '../wire/chat-completions/answer.ts';
 import { unparsedExchange } from '../wire/exchange.ts';
 import { withMembers } from '../wire/json/members.ts';
@@ -53,10 +53,11 @@ async function encodedBody(
     case 'json':
       return { contentType: 'application/json', pieces: [withMembers(body.bytes, body.set)] };
     case 'form': {
-      const { form, without, set = {}, rename, count } = body;
+      const { form, without, set = {}, rename, count, edit, linesRead } = body;
       const file = form.parts.find(({ name, filename }) => name === 'file' && filename !== null);
       const renamedLines =
-        rename === undefined || file === undefined ? null : await withRenamedModels(form, file, rename, count);
+        rename === undefined || file === undefined ? null : await withEditedLines(form, file, { rename, count, edit });
+      await linesRead?.();
       const removed = new Set(without);
       const names = new Set(form.parts.map(({ name }) => name));
       const added = Object.entries(set).filter(([name]) => !names.has(name));

@@ -194,6 +194,7 @@ const callPlatform = (context: StartContext, { deployments, ...parts }: Platform
     agentSessions: createAgentSessions(),
     customerPermissions: createCustomerPermissions(parts.labelBudgets),
     fileLimits: settings.fileLimits,
+    objectQueue: parts.objectQueue,
     decisions: {
       maxQuestions: settings.mostDecisionQuestions,
       fallbackBelow: settings.decisionFallbackBelow,

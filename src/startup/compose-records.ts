@@ -16,6 +16,7 @@ import { callbackSealer } from '../runtime/credentials/text-sealer.ts';
 import { createCalibrations } from '../runtime/decisions/calibrations.ts';
 import { createRowQueue } from '../runtime/tasks/row-queue.ts';
 import type { UpstreamClient } from '../runtime/http-client/client.ts';
+import type { UpstreamObject } from '../domain/upstream-objects/upstream-object.ts';
 import { randomIds } from '../runtime/identifiers.ts';
 import { createResponseQueue } from '../runtime/responses/response-queue.ts';
 import type { StartContext } from './context.ts';
@@ -109,6 +110,15 @@ const composeQueues = ({ settings, log }: StartContext, stores: Stores) => ({
   }),
   decisionQueue: createRowQueue({ store: stores.decisions, noun: 'decisions', log }),
   healthCheckQueue: createRowQueue({ store: stores.healthChecks, noun: 'health checks', log }),
+  objectQueue: createRowQueue<UpstreamObject>({
+    store: {
+      async add(...rows) {
+        for (const row of rows) await stores.upstreamObjects.add(row);
+      },
+    },
+    noun: 'objects of responses',
+    log,
+  }),
 });
 
 /** Counts of requests and of guardrail runs. */
@@ -142,6 +152,7 @@ export function addRecordFlushes(
     guardrailUse,
     decisionQueue,
     healthCheckQueue,
+    objectQueue,
     pendingRecords,
     pendingDecisions,
   }: Pick<
@@ -152,6 +163,7 @@ export function addRecordFlushes(
     | 'guardrailUse'
     | 'decisionQueue'
     | 'healthCheckQueue'
+    | 'objectQueue'
     | 'pendingRecords'
     | 'pendingDecisions'
   >,
@@ -164,16 +176,13 @@ export function addRecordFlushes(
     guardrailUse.stop();
     return guardrailUse.flush();
   });
-  shutdown.add('decisions', () =>
-    decisionQueue
-      .flush()
-      .catch((error: unknown) => log.error({ err: error }, 'the last decisions could not be stored and are lost')),
-  );
-  shutdown.add('health checks', () =>
-    healthCheckQueue
-      .flush()
-      .catch((error: unknown) => log.error({ err: error }, 'the last health checks could not be stored and are lost')),
-  );
+  const queues = { decisions: decisionQueue, 'health checks': healthCheckQueue, 'objects of responses': objectQueue };
+  for (const [noun, queue] of Object.entries(queues))
+    shutdown.add(noun, () =>
+      queue
+        .flush()
+        .catch((error: unknown) => log.error({ err: error }, `the last ${noun} could not be stored and are lost`)),
+    );
   shutdown.add('responses', () =>
     responseQueue
       .flush()

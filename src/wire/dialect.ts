@@ -1,3 +1,4 @@
+import type { JsonObject } from '../domain/json-object.ts';
 import type { AnswerStep } from '../domain/chat/answer-step.ts';
 import type { ChatDelta, FollowUp, Outcome } from '../domain/chat/chat.ts';
 import type { Losses, NeutralChat } from '../domain/chat/neutral-chat.ts';
@@ -98,6 +99,10 @@ export interface WholeAnswerContext {
   readonly idOf?: (upstreamId: string) => string;
   /** `previous_response_id` of the caller. Present when the gateway sent the whole conversation instead of this id. */
   readonly previousId?: string | null;
+  /** Called with the ids of containers that the answer names. Ignored when absent. */
+  readonly onContainers?: (ids: readonly string[]) => void;
+  /** Called with a response in the background. Ignored when absent. */
+  readonly onBackground?: (response: JsonObject) => void;
 }
 
 /** A complete answer, ready to forward. */
@@ -120,6 +125,10 @@ export interface InspectorOptions {
   readonly idOf?: (upstreamId: string) => string;
   /** `previous_response_id` of the caller. Present when the gateway sent the whole conversation instead of this id. */
   readonly previousId?: string | null;
+  /** Called with the ids of containers that the answer names; an id may be repeated. Ignored when absent. */
+  readonly onContainers?: (ids: readonly string[]) => void;
+  /** Called with each state of a response in the background. Ignored when absent. */
+  readonly onBackground?: (response: JsonObject) => void;
   /** Request of the caller, for dialects whose answers depend on its settings. */
   readonly body?: RequestBody;
   /** Creates the error for an error that the upstream reports inside its stream. */

@@ -22,6 +22,7 @@ export const NO_UPSTREAMS: Omit<Platform['gateway'], keyof Gateway> = {
   deployment: refuse,
   deploymentsAt: refuse,
   upstreamModelAt: refuse,
+  lineGuardrails: refuse,
   recordBatch: refuse,
   pass: refuse,
   forward: refuse,

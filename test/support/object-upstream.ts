@@ -19,6 +19,8 @@ export interface ObjectUpstream {
   readonly received: readonly ReceivedCall[];
   /** Ids of all objects that are stored. */
   ids(): readonly string[];
+  /** Replaces members of an object, as an upstream does when it knows more about it. */
+  update(id: string, members: Json): void;
   /** Removes an object, as an upstream does when it expires. */
   expire(id: string): void;
   stop(): Promise<void>;
@@ -64,6 +66,17 @@ export async function startObjectUpstream(): Promise<ObjectUpstream> {
     if (kind === 'containers') {
       const { name, file_ids: ids = [] } = sent;
       return put({ id: nextId('cntr_'), object: 'container', created_at: 1, status: 'running', name, sent_ids: ids });
+    }
+    if (kind === 'batches') {
+      const { input_file_id: input, endpoint } = sent;
+      return put({
+        id: nextId('batch_'),
+        object: 'batch',
+        created_at: 1,
+        status: 'validating',
+        endpoint,
+        input_file_id: input,
+      });
     }
     if (kind === 'evals') {
       const { name, data_source_config: config, testing_criteria: criteria } = sent;
@@ -148,7 +161,9 @@ export async function startObjectUpstream(): Promise<ObjectUpstream> {
     if (run['name'] === 'broken') return failure(500, 'broken');
     const item = { id: 'outputitem_1', object: 'eval.run.output_item', eval_id: id, run_id: runId, status: 'pass' };
     if (end === 'output_items') return [200, itemId === undefined ? page([item]) : { ...item, id: itemId }];
-    if (end === 'cancel') return put({ ...run, status: 'canceled' });
+    // The usage of a cancelled run with the name `late` is not known yet.
+    const usage = run['name'] === 'late' ? null : [];
+    if (end === 'cancel') return put({ ...run, status: 'canceled', per_model_usage: usage });
     if (call.method === 'DELETE') {
       objects.delete(runId);
       return [200, { object: 'eval.run.deleted', deleted: true, run_id: runId }];
@@ -169,6 +184,28 @@ export async function startObjectUpstream(): Promise<ObjectUpstream> {
     });
   }
 
+  /**
+   * A response. A tool with `container: {type: auto}` runs in a new container. A background response stays queued, also
+   * in a stream, which then ends early.
+   */
+  function respond({ tools = [], stream, background, model }: Json): Answer {
+    const isAuto = (tools as readonly Json[]).some(({ container }) => typeof container === 'object');
+    const container = nextId('cntr_');
+    if (isAuto) put({ id: container, object: 'container', created_at: 1, status: 'running', name: 'auto' });
+    const item = { id: 'ci_1', type: 'code_interpreter_call', status: 'completed', code: '1', container_id: container };
+    const output = isAuto ? [item] : [];
+    const response = { id: nextId('resp_'), object: 'response', status: 'completed', model, output };
+    const queued = { ...response, status: 'queued', background: true, output: [], usage: null };
+    if (background === true) put(queued);
+    if (stream !== true) return [200, background === true ? queued : response];
+    const events = [
+      { type: 'response.created', response: background === true ? queued : { ...response, output: [] } },
+      ...output.map((one) => ({ type: 'response.output_item.added', output_index: 0, item: one })),
+      ...(background === true ? [] : [{ type: 'response.completed', response }]),
+    ];
+    return [200, Buffer.from(events.map((one) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`).join(''))];
+  }
+
   function answer(call: ReceivedCall): Answer {
     const [, , ...segments] = call.path.split('/').map(decodeURIComponent);
     const [kind = '', ...rest] = segments[0] === 'fine_tuning' ? segments.slice(1) : segments;
@@ -176,8 +213,7 @@ export async function startObjectUpstream(): Promise<ObjectUpstream> {
     if (kind === 'files' && call.method === 'POST')
       return put({ id: nextId('file-'), object: 'file', purpose: 'fine-tune', bytes: 3, filename: 'a.jsonl' });
     if (kind === 'files') return [200, Buffer.from('step,loss\n')];
-    if (kind === 'responses')
-      return [200, { id: 'resp_up', object: 'response', status: 'completed', model: 'm', output: [] }];
+    if (kind === 'responses' && id === undefined) return respond(JSON.parse(call.body) as Json);
     if (id === undefined) return create(kind, JSON.parse(call.body) as Json);
     const object = objects.get(id);
     if (object === undefined) return failure(404, `${id} not found`);
@@ -187,6 +223,7 @@ export async function startObjectUpstream(): Promise<ObjectUpstream> {
     if (part === 'files') return containerFiles(id, call, more);
     if (call.method !== 'DELETE') return [200, object];
     objects.delete(id);
+    if (kind === 'responses') return [200, { id, object: 'response', deleted: true }];
     return object['name'] === 'bare' ? [200, null] : [200, { id, object: 'container.deleted', deleted: true }];
   }
 
@@ -201,7 +238,8 @@ export async function startObjectUpstream(): Promise<ObjectUpstream> {
       received.push(call);
       const [status, value] = answer(call);
       const isBinary = value instanceof Buffer;
-      response.writeHead(status, { 'content-type': isBinary ? 'application/octet-stream' : 'application/json' });
+      const binaryType = pathname.endsWith('/responses') ? 'text/event-stream' : 'application/octet-stream';
+      response.writeHead(status, { 'content-type': isBinary ? binaryType : 'application/json' });
       response.end(value === null || isBinary ? (value ?? '') : JSON.stringify(value));
     });
   });
@@ -212,6 +250,7 @@ export async function startObjectUpstream(): Promise<ObjectUpstream> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
     ids: () => [...objects.keys()],
+    update: (id, members) => void objects.set(id, { ...objects.get(id), ...members }),
     expire: (id) => void objects.delete(id),
     stop: () =>
       new Promise((resolve) => {

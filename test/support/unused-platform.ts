@@ -5,6 +5,7 @@ import { NO_AGENTS, NO_MCP_SERVERS } from './no-upstreams.ts';
 import type { McpServerPlatform, McpToolPlatform } from '../../resolvers/operation/mcp-platform.ts';
 import type { CodingAgentPlatform, DecisionPlatform } from '../../resolvers/operation/platform.ts';
 import type { ResponseCachePlatform } from '../../resolvers/operation/health-platform.ts';
+import type { ContainerNamingPlatform } from '../../resolvers/operation/object-rights-platform.ts';
 import { createMcpSessions } from '../../src/domain/mcp-sessions/sessions.ts';
 import type { PluginPlatform } from '../../resolvers/operation/plugin-platform.ts';
 import type { McpSessionPlatform } from '../../resolvers/operation/mcp-session-platform.ts';
@@ -21,12 +22,14 @@ export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
   Pick<McpServerPlatform, 'mcpServers' | 'mcpRegistry'> &
   Pick<McpToolPlatform, 'isInternalAddress'> &
   ResponseCachePlatform &
+  Pick<ContainerNamingPlatform, 'objectQueue'> &
   Pick<PluginPlatform, 'marketplace'> &
   Pick<McpSessionPlatform, 'mcpSessions' | 'mcpEndpoint'> = {
   ...NO_AGENTS,
   mcpServers: NO_MCP_SERVERS,
   mcpRegistry: false,
   isInternalAddress: () => false,
+  objectQueue: { enqueue: () => undefined, caughtUp: async () => undefined },
   responseCache: NO_RESPONSE_CACHE,
   marketplace: { plugins: async () => [] },
   decisions: {

@@ -19,13 +19,14 @@ export async function answerWithResponse(
 ): Promise<HttpAnswer> {
   const answer = await run();
   if (answer.kind === 'stored') return json(convert === undefined ? answer.value : convert(answer.value));
-  const { call, idOf } = answer;
+  const { call, idOf, received } = answer;
   return call.consume(async (stream) => {
     const { provider } = call.deployment;
     const bytes = await collect(stream, MAX_ANSWER_BYTES);
     if (bytes === null) throw unusableAnswer(provider, `it has more than ${MAX_ANSWER_BYTES} bytes`);
     const value = parseJson(bytes);
     if (!isJsonObject(value)) throw unusableAnswer(provider, 'it is not JSON');
+    received(value);
     // The name of a wildcard group is not the name of a model.
     const model = call.modelGroup.includes('*') ? String(value['model']) : call.modelGroup;
     const renamed = renamedResponse(bytes, value, { model, idOf });

@@ -125,6 +125,10 @@ export interface FollowUp {
   readonly isAvailable?: (id: string) => Promise<boolean>;
   /** Id that callers get for an object that a deployment's upstream stores. */
   shownId(deploymentId: string, upstreamId: string): string;
+  /** Called with the ids of containers at a deployment that the answer names; an id may be repeated. */
+  readonly onContainers?: (deploymentId: string, ids: readonly string[]) => void;
+  /** Called with each state of a response that a deployment's upstream makes in the background. */
+  readonly onBackground?: (deploymentId: string, response: JsonObject) => void;
 }
 
 /** One step of an answer, typed. The last step of a stream is `finish`, `usage` or `failure`. */
@@ -155,6 +159,11 @@ export interface Outcome {
   readonly measured?: BilledQuantity;
   /** Cost that the upstream reports; absent where it reports none or its report is not authoritative. */
   readonly charged?: Usd;
+  /**
+   * Whether the upstream still works on the answer, in the background. Its usage and cost are recorded when it has
+   * ended. Absent for other answers.
+   */
+  readonly billedLater?: true;
   /** Failure that the upstream reported inside its answer; null without one. */
   readonly failure: { readonly message: string; readonly code: string } | null;
   /** Text of the answer, truncated to the request's `textLimit`; null without a limit. */

@@ -14,9 +14,9 @@ export interface ModelUse {
   readonly usage: Usage;
 }
 
-/** A batch, or a run of an evaluation, that has ended, with its usage, owner and deployment. */
+/** A batch, a run of an evaluation or a response that has ended, with its usage, owner and deployment. */
 export interface EndedBatch {
-  readonly kind: 'batch' | 'eval_run';
+  readonly kind: 'batch' | 'eval_run' | 'response';
   /** Usage by model; at least one. */
   readonly uses: readonly ModelUse[];
   readonly endedAt: Date;

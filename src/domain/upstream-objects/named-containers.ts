@@ -1,4 +1,4 @@
-import { isJsonObject, jsonObjectOf } from '../json-object.ts';
+import { isJsonObject, jsonObjectOf, type JsonObject } from '../json-object.ts';
 
 /** Ids of the containers that tools of a request for a response name, each once. */
 export function containersIn(tools: unknown): readonly string[] {
@@ -9,4 +9,38 @@ export function containersIn(tools: unknown): readonly string[] {
     return [container, jsonObjectOf(environment)['container_id']].filter((id) => typeof id === 'string');
   });
   return [...new Set(ids)];
+}
+
+/** Types of tools that run in a container. */
+const CONTAINER_TOOLS: ReadonlySet<unknown> = new Set(['code_interpreter', 'shell']);
+
+/**
+ * Ids of the containers that a request for a response names, each once. They are in its tools and, where a tool runs in
+ * a container, in its input items. The upstream continues the container of an earlier item.
+ */
+export function containersOfRequest({ tools, input }: JsonObject): readonly string[] {
+  const ofTools = containersIn(tools);
+  const runsCode = Array.isArray(tools) && tools.some((tool) => CONTAINER_TOOLS.has(jsonObjectOf(tool)['type']));
+  if (!runsCode || !Array.isArray(input)) return ofTools;
+  return [...new Set([...ofTools, ...containersInItems(input)])];
+}
+
+/**
+ * Ids of the containers that items of a conversation name, each once: of calls that ran in them, and of files that
+ * texts cite.
+ */
+export function containersInItems(items: readonly unknown[]): readonly string[] {
+  const found = new Set<string>();
+  // A list in place of recursion: a body may be nested more deeply than the call stack permits.
+  const unread: unknown[] = [items];
+  while (unread.length > 0) {
+    const value = unread.pop();
+    if (Array.isArray(value)) for (const item of value) unread.push(item);
+    else if (isJsonObject(value))
+      for (const [name, inner] of Object.entries(value)) {
+        if (name === 'container_id' && typeof inner === 'string') found.add(inner);
+        if (typeof inner === 'object' && inner !== null) unread.push(inner);
+      }
+  }
+  return [...found];
 }

@@ -1,8 +1,7 @@
 import type { ModelRequest } from '../chat/chat.ts';
 import type { BilledQuantity } from '../inference/billed-quantity.ts';
 import type { Form } from '../inference/form.ts';
-import type { JsonObject } from '../json-object.ts';
-import type { BatchCalls } from './batch-calls.ts';
+import type { BatchCalls, BatchLine } from './batch-calls.ts';
 import type { ObjectAction } from './object-action.ts';
 
 /** Body of a call about an upstream object. `set` replaces members; null removes one. */
@@ -21,9 +20,18 @@ export type PassBody =
        * a model that the caller may not call. Absent for a file that is not a list of calls.
        */
       readonly rename?: (model: string) => string;
-      /** Called for each line with its model, the size of its `body` in bytes, and its `body`. Needs `rename`. */
-      readonly count?: (model: string, bytes: number, body: JsonObject) => void;
+      /** Called for each line. Needs `rename`. */
+      readonly count?: (line: BatchLine) => void;
+      /** Members of the body of a line that are replaced, as JSON texts; null for an unchanged line. Needs `rename`. */
+      readonly edit?: LineEdit;
+      /** Called for each line with the names of the guardrails that have checked the line. */
+      readonly checked?: (line: BatchLine, guardrails: readonly string[]) => void;
+      /** Called after all lines are read, and before anything is sent. A rejection is thrown by the call. */
+      readonly linesRead?: () => Promise<void>;
     };
+
+/** Returns the changed members of a line, as JSON texts. Throws for a line that must not be sent. */
+export type LineEdit = (line: BatchLine) => Promise<Readonly<Record<string, string>> | null>;
 
 /** A call about an upstream object: forwarded without translation, admitted and recorded. */
 export interface PassThrough {

@@ -1,4 +1,5 @@
 import { isJsonObject, jsonObjectOf } from '../json-object.ts';
+import { pendingSinceMs } from './pending-usage.ts';
 import { OBJECT_MEMBERS, type ObjectKind, type ShownObject } from './upstream-object.ts';
 
 /** Members of an object that contain file ids. */
@@ -96,12 +97,20 @@ export function withOurIds(shown: ShownObject, id: string, ourIds: ReadonlyMap<s
   return { ...renamed, data_source: { ...data, source: { ...jsonObjectOf(data['source']), id: file } } };
 }
 
-const FINAL = new Set<unknown>(['completed', 'failed', 'expired', 'cancelled', 'succeeded', 'canceled']);
+const FINAL = new Set<unknown>(['completed', 'failed', 'expired', 'cancelled', 'succeeded', 'canceled', 'incomplete']);
 
 /** Kinds whose objects change at the upstream until they have a final status. */
-const CHANGING: ReadonlySet<ObjectKind> = new Set(['batch', 'video', 'container', 'fine_tuning_job', 'eval_run']);
+const CHANGING: ReadonlySet<ObjectKind> = new Set([
+  'batch',
+  'video',
+  'container',
+  'fine_tuning_job',
+  'eval_run',
+  'response',
+]);
 
-/** Whether the object may still change upstream. */
+/** Whether the object may still change upstream. The usage of an ended run may be reported later. */
 export function mayChange(kind: ObjectKind, shown: ShownObject | null): boolean {
-  return shown === null || (CHANGING.has(kind) && !FINAL.has(shown['status']));
+  if (shown === null) return true;
+  return CHANGING.has(kind) && (!FINAL.has(shown['status']) || pendingSinceMs(shown) !== null);
 }

@@ -32,6 +32,15 @@ export interface CallTarget {
 
 const NO_GUARDRAILS: ReturnType<RecordedGuardrails['of']> = [];
 
+/** What a call counts for at its deployment, for the selection of later calls. */
+export interface RoutingUse {
+  /**
+   * `nothing`: neither as a request nor in latency and health, because no model works on it. `request`: as a request in
+   * progress, but its duration is no latency of a model. Absent for model calls, which count for everything.
+   */
+  readonly routingUse?: 'nothing' | 'request';
+}
+
 /** Account of one call: ids, times, and its effect on the health of the deployment. `close` records the call. */
 export class CallAccount {
   readonly callId: string;
@@ -42,6 +51,7 @@ export class CallAccount {
   readonly #signal: AbortSignal;
   /** Whether the client sent the call id, which may then repeat. */
   readonly #hasClientCallId: boolean;
+  readonly #routingUse: RoutingUse['routingUse'];
   readonly #startedAt: Date;
   readonly #startMs: number;
   #target: CallTarget;
@@ -57,7 +67,10 @@ export class CallAccount {
   #isClosed = false;
   #guard: RecordedGuardrails | null = null;
 
-  constructor(tools: AccountTools, options: CallTarget & { readonly caller: Caller; readonly signal: AbortSignal }) {
+  constructor(
+    tools: AccountTools,
+    options: CallTarget & RoutingUse & { readonly caller: Caller; readonly signal: AbortSignal },
+  ) {
     const { clock, ids, health } = tools;
     const { callId, parent } = options.request;
     this.callId = callId ?? ids.uuid();
@@ -70,8 +83,10 @@ export class CallAccount {
     this.#startedAt = clock.now();
     this.#startMs = clock.monotonicMs();
     this.#target = options;
-    this.#healthCall = health.begin(options.deployment.id);
-    tools.traffic?.started(options.deployment.id);
+    this.#routingUse = options.routingUse;
+    this.#isDeploymentSkipped = options.routingUse === 'nothing';
+    this.#healthCall = this.#isDeploymentSkipped ? null : health.begin(options.deployment.id);
+    if (!this.#isDeploymentSkipped) tools.traffic?.started(options.deployment.id);
   }
 
   get isClosed(): boolean {
@@ -207,11 +222,12 @@ export class CallAccount {
     const usage = outcome?.usage ?? null;
     const { request, deployment } = this.#target;
     const isStream = request.body['stream'] === true;
+    const isModelCall = this.#routingUse === undefined;
     this.#tools.traffic?.ended(deployment.id, {
       tokens: usage === null ? 0 : usage.inputTokens + usage.outputTokens,
-      totalMs: isComplete && !isStream ? this.elapsedMs() - this.#attemptMs : null,
+      totalMs: isComplete && !isStream && isModelCall ? this.elapsedMs() - this.#attemptMs : null,
       firstTokenMs: isStream && this.#firstByteMs !== null ? this.#firstByteMs - this.#attemptMs : null,
-      timedOut: failure instanceof UpstreamFailed && failure.timedOut && this.#healthCall !== null,
+      timedOut: isModelCall && failure instanceof UpstreamFailed && failure.timedOut && this.#healthCall !== null,
     });
   }
 
@@ -220,7 +236,7 @@ export class CallAccount {
    * use up the requests per minute of a deployment. Some calls are sent without a mark: their upstream failures count.
    */
   #withdrawUnsent(failure: unknown): void {
-    if (this.#isAttemptSent || failure instanceof UpstreamFailed) return;
+    if (this.#isDeploymentSkipped || this.#isAttemptSent || failure instanceof UpstreamFailed) return;
     this.#tools.traffic?.withdrawn(this.#target.deployment.id);
   }
 

@@ -44,7 +44,8 @@ function batchCostOf(row: PriceRow, usage: Usage): Usd | null {
 }
 
 /**
- * Cost of a run of an evaluation, at the usual prices. As for batches, tiers do not apply. Null when no price is known.
+ * Cost of a run of an evaluation, or of a response in the background, at the usual prices. As for batches, tiers do not
+ * apply. Null when no price is known.
  */
 const runCostOf = (row: PriceRow, usage: Usage): Usd | null =>
   costOf({ base: tokenPricesOf(row), tiers: [], boundIncluded: false, perRequest: null, pricedUpTo: null }, usage);
@@ -53,6 +54,7 @@ const runCostOf = (row: PriceRow, usage: Usage): Usd | null =>
 const KINDS = {
   batch: { costOf: batchCostOf, operation: 'batches.end', callType: 'aretrieve_batch' },
   eval_run: { costOf: runCostOf, operation: 'evalRuns.end', callType: 'aget_run' },
+  response: { costOf: runCostOf, operation: 'responses.end', callType: 'aresponses' },
 } as const;
 
 /** The deployments of the public names of a batch at its upstream account. */
@@ -160,7 +162,7 @@ function recordOfModel(
   { name, deployment, model, usage, cost, position }: ModelCost,
   { firstPosition, windows }: { readonly firstPosition: number; readonly windows: readonly BudgetWindow[] },
 ): CallRecord {
-  const traceId = id.replace(/^(batch|evalrun)_/, '');
+  const traceId = id.replace(/^(batch|evalrun|resp)_/, '');
   const { operation, callType } = KINDS[kind];
   const isFirst = position === firstPosition;
   return recordOf({

@@ -2,6 +2,7 @@ import type { Caller } from '../../domain/caller.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Provider } from '../../domain/chat/provider.ts';
 import { estimatedUsageOf, usageOfAbortedCall } from '../../domain/inference/expected-tokens.ts';
+import type { CostExpectations } from '../admission/expected-cost.ts';
 import type { GatewayCall } from '../gateway.ts';
 import { sendGuarded } from '../guardrails/guarded-call.ts';
 import type { CallGuard } from '../guardrails/guarding.ts';
@@ -34,6 +35,14 @@ export const estimatedUsage: Pick<CallOptions, 'abortedUsage' | 'uncountedUsage'
   abortedUsage: (request, counted) => usageOfAbortedCall(request as ModelRequest, counted),
   uncountedUsage: (request, pieces) => estimatedUsageOf(request as ModelRequest, pieces),
 };
+
+/** Expected cost of a model call whose client disconnected before its answer; null if unknown. */
+export const expectedCostOf =
+  (expectations: CostExpectations): NonNullable<CallOptions['abortedCost']> =>
+  ({ deployment, request }) => {
+    const { cost } = expectations.of(deployment, request as ModelRequest);
+    return cost > 0n ? cost : null;
+  };
 
 /**
  * Counts a call in its limits, then returns `value`. Synchronous where the limits need no wait. Throws as

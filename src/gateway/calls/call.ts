@@ -3,7 +3,7 @@ import type { CallRecord } from '../../domain/calls/call-record.ts';
 import type { Exchange, Outcome } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { plausibleCost, plausibleUsage } from '../../domain/inference/plausible-usage.ts';
+import { plausibleCost } from '../../domain/inference/plausible-usage.ts';
 import { keySpendOf } from '../../domain/keys/virtual-key.ts';
 import { addUsd, type Usd, ZERO_USD } from '../../domain/money.ts';
 import { chargedKeyOf } from '../admission/budget-charges.ts';
@@ -17,7 +17,7 @@ import type { RecordedRequest, RecordedGuardrails } from '../accounting/record.t
 import type { CallLimits, LimitedCall } from '../admission/rate-limits.ts';
 import { AnsweredCall, type CallOfAnswer } from './answered-call.ts';
 import type { CallOptions } from './call-options.ts';
-import { NO_OUTCOME, usedTokens } from './outcomes.ts';
+import { isBilled, isPartOfStream, NO_OUTCOME, trustedOutcome, usedTokens } from './outcomes.ts';
 
 /** Parts of the gateway that a call uses. */
 export interface CallTools extends AccountTools {
@@ -260,10 +260,13 @@ class Call implements OpenCall, CallOfAnswer {
     // A DomainError as the reason means that the gateway ended the call, for example at shutdown.
     const hasCallerLeft =
       end === 'abandoned' || (end === 'failed' && signal.aborted && !(signal.reason instanceof DomainError));
-    const aborted = hasCallerLeft && account.wasSent ? this.#abortedOutcome() : null;
+    const isLost = hasCallerLeft && account.wasSent;
+    // An answer that is cut off was forwarded in part, and the upstream bills that part.
+    const isCut = end === 'failed' && !hasCallerLeft && account.wasSent && isPartOfStream(this.#exchange);
+    const aborted = isLost || isCut ? this.#abortedOutcome() : null;
     const isComplete = end === 'completed' || this.#exchange?.streaming === false;
-    const lost = hasCallerLeft && account.wasSent ? (this.#options.abortedCost?.() ?? null) : null;
     const measured = aborted === null ? this.#priced(isComplete) : plausibleCost(price(deployment, aborted));
+    const lost = isLost && measured === null ? (this.#options.abortedCost?.(this.#target) ?? null) : null;
     const charged = lost === null ? measured : plausibleCost(lost);
     const outcome = aborted ?? (this.#exchange === null ? null : this.#outcomeOf(this.#exchange, isComplete));
     this.#rateAdmission?.settle(outcome === null ? null : usedTokens(outcome));
@@ -273,7 +276,7 @@ class Call implements OpenCall, CallOfAnswer {
     // Record before charging: admission compares the number of records so far with that of a stored total, to know
     // whether the total includes this cost.
     account.close(end, { failure, outcome, cost: charged, windows });
-    const isUpstreams = end === 'completed' && outcome?.cacheHitKey === undefined;
+    const isUpstreams = end === 'completed' && outcome?.cacheHitKey === undefined && outcome?.billedLater !== true;
     if (this.#reserved !== null) this.#reserved.settle(charged, { deployment, answered: isUpstreams ? outcome : null });
     else if (charged !== null)
       budgets.charge(caller.key === null ? null : chargedKeyOf(caller.key), charged, {
@@ -312,11 +315,8 @@ class Call implements OpenCall, CallOfAnswer {
 
   #readOutcome(answer: Exchange, isComplete: boolean): Outcome {
     const { costOf, uncountedUsage } = this.#options;
-    const reported = answer.outcome();
-    const trusted = plausibleUsage(reported.usage);
-    const outcome = trusted === reported.usage ? reported : { ...reported, usage: trusted };
-    const isKnown = outcome.usage !== null || outcome.measured !== undefined || outcome.charged !== undefined;
-    if (isKnown || !isComplete || outcome.failure !== null || costOf !== undefined) return outcome;
+    const outcome = trustedOutcome(answer.outcome());
+    if (isBilled(outcome) || !isComplete || outcome.failure !== null || costOf !== undefined) return outcome;
     const usage = uncountedUsage?.(this.#target.request, answer.pieces?.() ?? 0) ?? null;
     return usage === null ? outcome : { ...outcome, usage };
   }
@@ -328,7 +328,7 @@ class Call implements OpenCall, CallOfAnswer {
     if (exchange === null || isDone) return this.#cost;
     const { costOf } = this.#options;
     const outcome = this.#outcomeOf(exchange, isComplete);
-    if (outcome.cacheHitKey !== undefined) return ZERO_USD;
+    if (outcome.cacheHitKey !== undefined || outcome.billedLater === true) return ZERO_USD;
     this.#isPriced = this.#completeAnswer !== null && costOf === undefined;
     this.#cost = plausibleCost(
       costOf === undefined ? this.#tools.price(this.#target.deployment, outcome) : costOf(outcome),
@@ -336,12 +336,12 @@ class Call implements OpenCall, CallOfAnswer {
     return this.#cost;
   }
 
-  /** Outcome of a call whose client disconnected: prompt and output so far. Null where the reported outcome applies. */
+  /** Outcome of a call that ended early: prompt and output so far. Null where the reported outcome applies. */
   #abortedOutcome(): Outcome | null {
     const exchange = this.#exchange;
     if (exchange !== null && (!exchange.streaming || this.#cost !== null)) return null;
     const outcome = exchange === null ? NO_OUTCOME : this.#outcomeOf(exchange, false);
-    if (outcome.charged !== undefined || outcome.measured !== undefined) return null;
+    if (outcome.charged !== undefined || outcome.measured !== undefined || outcome.billedLater === true) return null;
     if (outcome.finishReason !== null && outcome.usage !== null) return null;
     const abortedAnswer = { pieces: exchange?.pieces?.() ?? 0, reported: outcome.usage };
     const usage = this.#options.abortedUsage?.(this.#target.request, abortedAnswer) ?? null;

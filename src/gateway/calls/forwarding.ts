@@ -4,6 +4,7 @@ import type { Exchange, Outcome } from '../../domain/chat/chat.ts';
 import { attachFailedCall } from '../../domain/chat/failed-call.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { CHAT_COMPLETIONS } from '../../domain/inference/endpoint.ts';
+import { usageOfAbortedCall } from '../../domain/inference/expected-tokens.ts';
 import { billedQuantityOf } from '../../domain/inference/billed-quantity.ts';
 import { namesGuardrails } from '../../domain/guardrails/selection.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
@@ -52,6 +53,14 @@ export function createForwarding(
     charged ??= defaultCost;
     if (charged === null) countUnpriced();
     return charged;
+  }
+
+  /** Cost of a request whose client left before the answer: the configured one, else that of the prompt. */
+  function lostCostOf({ cost, endpoint, fields, body }: Forwarded, deployment: Deployment): Usd | null {
+    if (cost !== null) return cost === ZERO_USD ? null : cost;
+    if (endpoint === null) return null;
+    const usage = usageOfAbortedCall({ endpoint, body: fields, bytes: body }, { pieces: 0, reported: null });
+    return usage === null ? null : tools.price(deployment, { usage });
   }
 
   /** Price of images by their size and quality, else the price of the model. Other calls have one price. */
@@ -107,7 +116,7 @@ export function createForwarding(
           return cost;
         },
         // The target bills a request although its client has left. A failure costs nothing.
-        abortedCost: () => (exchange === null && request.cost !== ZERO_USD ? request.cost : null),
+        abortedCost: () => (exchange === null ? lostCostOf(request, deployment) : null),
       });
       if (guard !== null) call.setGuard(guard);
       try {

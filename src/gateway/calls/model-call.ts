@@ -8,6 +8,7 @@ import { type CallGuard, guardFacts } from '../guardrails/guarding.ts';
 import type { CachedSend } from '../response-cache/cached-send.ts';
 import type { Route } from '../routing/route.ts';
 import { type CallTools, type OpenCall, openCall } from './call.ts';
+import type { CallOptions } from './call-options.ts';
 import { estimatedUsage, type RoutedRequest, sendOpened } from './call-steps.ts';
 import type { Mirroring } from './mirroring.ts';
 import type { RoutedCall } from './retry-tools.ts';
@@ -27,6 +28,8 @@ interface ModelCallParts {
   /** Selects the guardrails of a call; null for none. */
   readonly guardOf: (caller: Caller, request: ModelRequest, route: Route) => CallGuard | null;
   readonly tools: CallTools;
+  /** Expected cost of a call of which the upstream reports nothing; null if unknown. */
+  readonly abortedCost: NonNullable<CallOptions['abortedCost']>;
   /** Checks a call, reserves its cost and counts it in its limits. Not used for auto routers. */
   readonly admitted: (call: OpenCall, caller: Caller, found: RoutedRequest) => ReservedRoute | Promise<ReservedRoute>;
   readonly routers: AutoRouting;
@@ -37,7 +40,7 @@ interface ModelCallParts {
 
 /** Creates `Gateway.call`. */
 export function createModelCall(parts: ModelCallParts): Gateway['call'] {
-  const { routed, forRequest, guardOf, tools, admitted, routers, send, providers, mirroring } = parts;
+  const { routed, forRequest, guardOf, tools, abortedCost, admitted, routers, send, providers, mirroring } = parts;
   /**
    * Sends a call, and a copy to each silent model of its first deployment. Copies have the edits of the guardrails of
    * the call. A call that these block, or that the cache answers, is not copied.
@@ -54,7 +57,7 @@ export function createModelCall(parts: ModelCallParts): Gateway['call'] {
     const { key } = caller;
     const deployment = forRequest(route.deployment, request);
     const guard = guardOf(caller, request, route);
-    const call = openCall(tools, { caller, request, deployment, signal, ...estimatedUsage });
+    const call = openCall(tools, { caller, request, deployment, signal, abortedCost, ...estimatedUsage });
     if (guard !== null) call.setGuard(guard);
     const opened = { call, caller, guard, first: route };
     try {

@@ -1,3 +1,4 @@
+import type { Caller } from '../../domain/caller.ts';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import type { Outcome } from '../../domain/chat/chat.ts';
 import { attachFailedCall } from '../../domain/chat/failed-call.ts';
@@ -21,6 +22,7 @@ import { createBatchRecorder, type KeyOfOwner } from './batch-recorder.ts';
 import { type CallTools, openCall } from './call.ts';
 import type { ObjectGateway, RequestedRoute } from '../gateway.ts';
 import { checkPrompt, promptGuardOf } from '../guardrails/guarded-prompt.ts';
+import { type LineGuards, lineGuardsOf } from '../guardrails/guarded-lines.ts';
 import type { Guards } from '../guardrails/guarding.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { LabelBudgets } from '../admission/label-budgets.ts';
@@ -76,6 +78,23 @@ export function createPassing(options: PassingTools): ObjectGateway {
   /** Cost of a call that is not billed later: that of its answer where the answer is billed, else zero. */
   const costOf = (deployment: Deployment, { action, measured }: PassThrough, { failure }: Outcome): Usd | null =>
     action.billed === 'created' && failure === null ? priceOf(deployment, measured?.()) : ZERO_USD;
+
+  /** Deployment of a model at the account of `deployment`; undefined for none. */
+  function deploymentOf(key: Caller['key'], deployment: Deployment, model: string): Deployment | undefined {
+    const atUpstream = permittedFor(routeOf, key)
+      .all(model)
+      .filter((one) => isSameUpstream(one.deployment, deployment));
+    const route = atUpstream.find((one) => objectRoutes.isUnreserved(key, one.deployment)) ?? atUpstream[0];
+    return route?.deployment;
+  }
+
+  /** The guardrails of the lines of a batch at the account of `deployment`; null where none can run. */
+  const lineGuards = (caller: Caller, deployment: Deployment, sent: PassThrough['labels']): LineGuards | null =>
+    lineGuardsOf(guards, {
+      caller,
+      labels: withKeyTags(caller.key, sent === undefined ? {} : { labels: sent }).labels,
+      ofModel: (model) => deploymentOf(caller.key, deployment, model)?.guardrails ?? [],
+    });
 
   return {
     async placeFor(caller, requested) {
@@ -135,15 +154,18 @@ export function createPassing(options: PassingTools): ObjectGateway {
       assertMayCall(key, model);
       const routes = permittedFor(routeOf, key).all(model);
       if (routes.length === 0) throw unknownModel(OBJECT_PATHS[kind], model);
-      const atUpstream = routes.filter((one) => isSameUpstream(one.deployment, deployment));
-      const route = atUpstream.find((one) => objectRoutes.isUnreserved(key, one.deployment)) ?? atUpstream[0];
-      if (route !== undefined) {
-        objectRoutes.assertUnreserved(key, route.deployment);
-        return route.deployment.upstreamModel;
+      const found = deploymentOf(key, deployment, model);
+      if (found !== undefined) {
+        objectRoutes.assertUnreserved(key, found);
+        return found.upstreamModel;
       }
       const advice = kind === 'file' ? ' Name the model of its lines when you upload the file.' : '';
       const message = `${OBJECT_PATHS[kind]}: The model ${model} is not at the upstream of this file.${advice}`;
       throw new NotFound('model', model, message);
+    },
+    lineGuardrails: (caller, { deployment, labels }) => {
+      const lines = lineGuards(caller, deployment, labels);
+      return (model, isEmbedding) => lines?.namesFor(model, isEmbedding) ?? [];
     },
     async pass(caller, deployment, request, signal) {
       const { action, model, callId, parent } = request;
@@ -162,6 +184,7 @@ export function createPassing(options: PassingTools): ObjectGateway {
         },
         deployment,
         signal,
+        routingUse: action.createsObject ? 'request' : 'nothing',
         ...(action.billed === 'later' ? {} : { costOf: (outcome) => costOf(deployment, request, outcome) }),
         // The upstream does the work although its client has left.
         ...(action.billed === 'created'
@@ -171,6 +194,11 @@ export function createPassing(options: PassingTools): ObjectGateway {
       const { guardrails } = deployment;
       const guard = promptGuardOf(guards, caller, { ...request, ...(guardrails === undefined ? {} : { guardrails }) });
       if (guard !== null) call.setGuard(guard);
+      const { body } = request;
+      const hasLines = body.kind === 'form' && body.rename !== undefined;
+      const lines = hasLines ? lineGuards(caller, deployment, request.labels) : null;
+      if (lines !== null) call.setGuard(lines.recorded);
+      const appliedNames = (): readonly string[] => guard?.applied ?? lines?.recorded.applied ?? [];
       try {
         if (isReservable(action)) objectRoutes.assertUnreserved(caller.key, deployment);
         if (action.createsObject) {
@@ -193,15 +221,17 @@ export function createPassing(options: PassingTools): ObjectGateway {
           if (batch) call.setBatch(batch);
         }
         const running = { callId: call.callId, traceId: call.traceId, signal };
-        const sent = guard === null ? request : await checkPrompt(guard, request, running);
+        const prompted = guard === null ? request : await checkPrompt(guard, request, running);
+        const sent = lines === null || !hasLines ? prompted : { ...prompted, body: lines.checked(body, running) };
         if (action.billed === 'created') call.sent();
         const answered = call.answered(await provider.pass(deployment, { ...sent, owner: caller.keyHash }, signal));
-        return guard === null ? answered : answered.guarded(guard.applied);
+        const applied = appliedNames();
+        return guard === null && applied.length === 0 ? answered : answered.guarded(applied);
       } catch (failure) {
         attachFailedCall(failure, {
           callId: call.callId,
           timeoutSeconds: deployment.timeoutSeconds,
-          ...(guard === null ? {} : { guardrails: guard.applied }),
+          ...(guard === null && lines === null ? {} : { guardrails: appliedNames() }),
         });
         call.failed(failure);
         throw failure;

@@ -83,8 +83,13 @@ export interface CallGuard {
     recorded?: 'all' | 'failures',
     onEdit?: (texts: readonly string[]) => void,
   ): Promise<Checked>;
-  /** Runs the guardrails of a mode in parallel and drops their edits. Throws as `check`. */
-  checkAtOnce(mode: GuardrailMode, texts: readonly GuardedText[], call: RunningCall): Promise<void>;
+  /** Runs the guardrails of a mode in parallel and drops their edits. `recorded` and failures are as of `check`. */
+  checkAtOnce(
+    mode: GuardrailMode,
+    texts: readonly GuardedText[],
+    call: RunningCall,
+    recorded?: 'all' | 'failures',
+  ): Promise<void>;
   /**
    * Adds guardrails that a deployment names, and the policies of its model where it is not the model of the request, as
    * of a fallback. Returns the names of the guardrails for that deployment. Throws as `Guards.open`.
@@ -223,8 +228,8 @@ function guardsOver(active: ActiveGuardrails, clock: Clock, policies: GuardOptio
         }
         return { texts: current.map(({ text }) => text), isEdited };
       },
-      async checkAtOnce(mode, texts, call) {
-        await Promise.all(of(mode).map((one) => run(one, mode, texts, call)));
+      async checkAtOnce(mode, texts, call, recorded) {
+        await Promise.all(of(mode).map((one) => run(one, mode, texts, call, recorded)));
       },
       add(names, model) {
         const all = active.current();

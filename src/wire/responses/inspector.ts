@@ -2,11 +2,13 @@ import { isJsonObject } from '../../domain/json-object.ts';
 import { isChatDelta } from '../../domain/chat/answer-step.ts';
 import type { ChatDelta, Outcome } from '../../domain/chat/chat.ts';
 import { OutcomeCollector } from '../../domain/chat/outcome.ts';
+import { containersInItems } from '../../domain/upstream-objects/named-containers.ts';
 import type { AnswerReader, InspectorOptions, StreamInspector } from '../dialect.ts';
 import { object, parseJson, text } from '../json/fields.ts';
 import { startsWith } from '../json/members.ts';
 import { dataOf, nameOf, withData } from '../sse/events.ts';
 import { createEventReader, errorOf, isFinalType } from './read-answer.ts';
+import { mayNameContainer } from './container-names.ts';
 import { renamedEvent, type PublicNames } from './rename.ts';
 
 const DONE = Buffer.from('[DONE]');
@@ -27,6 +29,7 @@ export class ResponseInspector implements StreamInspector {
   #failure: Outcome['failure'] = null;
   #responseId: string | null = null;
   #hasBegun = false;
+  #runsInBackground = false;
   pieces = 0;
   #ended = false;
 
@@ -52,6 +55,7 @@ export class ResponseInspector implements StreamInspector {
       ...outcome,
       responseId: id === null ? null : this.#names.idOf(id),
       failure: this.#failure ?? outcome.failure,
+      ...(this.#runsInBackground && !this.#ended ? { billedLater: true as const } : {}),
     };
   }
 
@@ -73,9 +77,15 @@ export class ResponseInspector implements StreamInspector {
       this.#failure = { message: error.message, code: error.code ?? error.type ?? 'error' };
       return this.#options.upstreamError(error);
     }
+    const { onContainers } = this.#options;
+    if (onContainers !== undefined && mayNameContainer(data)) onContainers(containersInItems([value]));
     const response = object(value['response']);
     this.#hasBegun = true;
     this.#ended ||= isFinalType(value['type']);
+    if (response['background'] === true) {
+      this.#runsInBackground = true;
+      this.#options.onBackground?.(response);
+    }
     this.#responseId ??= text(response['id']);
     for (const step of this.#reader.read(value, nameOf(event))) {
       this.#collector.add(step);

@@ -1,10 +1,12 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import { isChatDelta } from '../../domain/chat/answer-step.ts';
 import { OutcomeCollector } from '../../domain/chat/outcome.ts';
+import { containersInItems } from '../../domain/upstream-objects/named-containers.ts';
 import type { InboundDialect, NativeDialect, OutboundDialect } from '../dialect.ts';
 import { object, parseJson, text } from '../json/fields.ts';
 import { ResponseInspector } from './inspector.ts';
 import { createEventReader, errorOf, stepsOfResponse } from './read-answer.ts';
+import { mayNameContainer } from './container-names.ts';
 import { renamedResponse } from './rename.ts';
 import { usageOfResponse } from './usage.ts';
 import { readResponseRequest } from './read-request.ts';
@@ -16,17 +18,20 @@ import { upstreamChanges, withMembers } from '../json/members.ts';
 /** Native dialect of the Responses API: complete and streamed responses, and compactions. */
 export const RESPONSES_NATIVE: NativeDialect = {
   errorOf,
-  whole(bytes, { model, textLimit, idOf = (id) => id, previousId = null }) {
+  whole(bytes, { model, textLimit, idOf = (id) => id, previousId = null, onContainers, onBackground }) {
     const value = parseJson(bytes);
     const error = errorOf(value);
     if (error !== null) return { error };
     if (!isJsonObject(value) || !Array.isArray(value['output'])) return null;
+    if (onContainers !== undefined && mayNameContainer(bytes)) onContainers(containersInItems(value['output']));
     const steps = stepsOfResponse(value);
     const collector = new OutcomeCollector(textLimit);
     for (const step of steps) collector.add(step);
     const id = text(value['id']);
     const outcome = collector.outcome();
     const runsInBackground = value['status'] === 'queued' || value['status'] === 'in_progress';
+    const isBilledLater = runsInBackground && value['background'] === true;
+    if (isBilledLater) onBackground?.(value);
     return {
       bytes: renamedResponse(bytes, value, { model, idOf, previousId }),
       outcome: {
@@ -34,6 +39,7 @@ export const RESPONSES_NATIVE: NativeDialect = {
         responseId: id === null ? null : idOf(id),
         finishReason: runsInBackground ? null : outcome.finishReason,
         usage: usageOfResponse(value),
+        ...(isBilledLater ? { billedLater: true as const } : {}),
       },
       deltas: () => steps.filter(isChatDelta),
     };

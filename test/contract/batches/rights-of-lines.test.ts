@@ -130,3 +130,16 @@ it('files.create 400: lines that name more vector stores than can be stored', as
     refusal(400, message, { param: 'file' }),
   );
 });
+
+it('files.create 400: a line that an upstream may split at a carriage return', async () => {
+  const hidden = lineFor('second');
+  const line = lineFor('assistant').replace('"method"', `"x":\r${hidden}\r,"method"`);
+  const key = await newKey(app, { models: ['assistant'] });
+  const before = upstream.received.length;
+  const sent = await send(app, 'POST', '/v1/files', { key, body: formOf({ purpose: 'batch' }, `${line}\r\n`) });
+  const message = '/files: Line 1 of the file has a carriage return before its end.';
+  expect(await answerOf(sent)).toEqual(refusal(400, message, { param: 'file' }));
+  expect(upstream.received.length).toBe(before);
+  const ended = formOf({ purpose: 'batch' }, `${lineFor('assistant')}\r\n`);
+  expect((await send(app, 'POST', '/v1/files', { key, body: ended })).status).toBe(200);
+});

@@ -48,28 +48,52 @@ describe('a container in another request', () => {
     expect(server.upstream.received.length).toBe(before);
   });
 
-  it('files.create 400: in a line of a batch', async () => {
-    const body = { model: 'tiny', input: 'x', tools: tools('cntr_any') };
-    const form = new FormData();
-    form.append('purpose', 'batch');
-    form.append('model', 'tiny');
-    const line = JSON.stringify({ custom_id: '1', method: 'POST', url: '/v1/responses', body });
-    form.append('file', new Blob([line]), 'lines.jsonl');
-    const headers = { authorization: `Bearer ${server.app.adminKey}` };
-    const refused = await fetch(`${server.app.url}/v1/files`, { method: 'POST', headers, body: form });
-    expect([refused.status, await refused.json()]).toEqual([
-      400,
-      {
-        error: {
-          message: '/files: A line of a batch cannot name a container.',
-          type: 'invalid_request_error',
-          param: 'file',
-          code: '400',
-        },
-      },
-    ]);
+  it('files.create 200 and batches.create 404: in a line of a batch, of the caller', async () => {
+    const [, team] = await ask('POST', '/team/new', { team_alias: 'lines' }, server.app.adminKey);
+    const [key, another] = [
+      await server.newKey({ team_id: team['team_id'] }),
+      await server.newKey({ team_id: team['team_id'] }),
+    ];
+    const container = await newContainer(key);
+    const [status, file] = await uploadLine(container, key);
+    expect([status, file]).toEqual([200, expect.objectContaining({ object: 'file' })]);
+    const sent = server.upstream.received.findLast(({ path }) => path === '/v1/files');
+    expect(sent?.body).toContain(`"container":"${container}"`);
+    const start = (by: string) =>
+      ask(
+        'POST',
+        '/v1/batches',
+        { input_file_id: file['id'], endpoint: '/v1/responses', completion_window: '24h' },
+        by,
+      );
+    expect((await start(another))[0]).toBe(200);
+    expect((await ask('DELETE', `/v1/containers/${container}`, undefined, key))[0]).toBe(200);
+    expect(await start(key)).toEqual(noContainer(container));
+  });
+
+  it('files.create 404: in a line of a batch, of another key, unknown, or at another account', async () => {
+    const before = server.upstream.received.filter(({ path }) => path === '/v1/files').length;
+    const others = await newContainer(server.stranger);
+    const elsewhere = await newContainer(undefined, { model: 'elsewhere' });
+    for (const container of [others, elsewhere, 'cntr_unknown'])
+      expect(await uploadLine(container)).toEqual(noContainer(container));
+    const item = { type: 'code_interpreter_call', container_id: others };
+    const auto = [{ type: 'code_interpreter', container: { type: 'auto' } }];
+    expect(await uploadBody({ model: 'tiny', input: [item], tools: auto })).toEqual(noContainer(others));
+    expect(server.upstream.received.filter(({ path }) => path === '/v1/files').length).toBe(before);
   });
 });
+
+/** Uploads a batch file with one line. */
+function uploadBody(body: Json, key?: string): Promise<Answer> {
+  const form = new FormData();
+  form.append('purpose', 'batch');
+  form.append('model', 'tiny');
+  form.append('file', new Blob([JSON.stringify({ custom_id: '1', method: 'POST', url: '/v1/responses', body })]), 'a');
+  return ask('POST', '/v1/files', form, key);
+}
+const uploadLine = (container: string, key?: string): Promise<Answer> =>
+  uploadBody({ model: 'tiny', input: 'x', tools: [{ type: 'code_interpreter', container }] }, key);
 
 describe('a container in a request for a response', () => {
   const respond = (container: string, key?: string, model = 'tiny') => {
@@ -100,5 +124,55 @@ describe('a container in a request for a response', () => {
       { error: { message, type: 'bad_request_error', param: 'tools', code: '400' } },
     ]);
     expect(server.upstream.received.length).toBe(before);
+  });
+});
+
+describe('a container that the upstream makes for a response', () => {
+  const AUTO = [{ type: 'code_interpreter', container: { type: 'auto' } }];
+  const made = (): string => server.upstream.ids().findLast((id) => id.startsWith('cntr_')) ?? '';
+
+  /** Asks for a response. Returns the id of its new container. */
+  async function respond(more: Json = {}, key = server.owner): Promise<string> {
+    const answer = await fetch(`${server.app.url}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'tiny', input: 'hi', tools: AUTO, ...more }),
+    });
+    expect([answer.status, (await answer.text()).includes(made())]).toEqual([200, true]);
+    return made();
+  }
+
+  it.each([
+    ['complete', {}],
+    ['streamed', { stream: true }],
+  ])('belongs to the caller of a %s response: others get 404', async (_kind, more) => {
+    const id = await respond(more);
+    expect((await ask('GET', `/v1/containers/${id}/files`))[0]).toBe(200);
+    expect((await ask('GET', `/v1/containers/${id}`))[1]).toMatchObject({ id, object: 'container', name: 'auto' });
+    const [, { data }] = await ask('GET', '/v1/containers?limit=100');
+    expect((data as readonly Json[]).map((one) => one['id'])).toContain(id);
+    for (const end of ['', '/files', '/files/cfile_x/content'])
+      expect(await ask('GET', `/v1/containers/${id}${end}`, undefined, server.stranger)).toEqual(noContainer(id));
+  });
+
+  it('cannot be used by another key: in tools, or by an item of an earlier response', async () => {
+    const id = await respond();
+    const before = server.upstream.received.length;
+    const request = { model: 'tiny', input: 'hi', tools: [{ type: 'code_interpreter', container: id }] };
+    const item = { id: 'ci_1', type: 'code_interpreter_call', code: '1', container_id: id };
+    const continued = { model: 'tiny', input: [item, { role: 'user', content: 'x' }], tools: AUTO };
+    for (const body of [request, continued])
+      expect(await ask('POST', '/v1/responses', body, server.stranger)).toEqual(noContainer(id));
+    expect(server.upstream.received.length).toBe(before);
+    expect((await ask('POST', '/v1/responses', request))[0]).toBe(200);
+  });
+
+  it('keeps its owner when the answer to another key names it', async () => {
+    const id = await respond();
+    const item = { id: 'ci_1', type: 'code_interpreter_call', code: '1', container_id: id };
+    // Without a tool that runs code, the upstream cannot use the container.
+    expect((await ask('POST', '/v1/responses', { model: 'tiny', input: [item] }, server.stranger))[0]).toBe(200);
+    expect(await ask('GET', `/v1/containers/${id}`, undefined, server.stranger)).toEqual(noContainer(id));
+    expect((await ask('GET', `/v1/containers/${id}`))[0]).toBe(200);
   });
 });

@@ -53,4 +53,33 @@ describe('a run of an evaluation', () => {
       ((await ask('GET', `/key/info?key=${key}`, undefined, server.app.adminKey))[1]['info'] as Json)['spend'];
     await expect.poll(spend, POLLING).toBe(6);
   });
+
+  it('is charged once when its usage is known after it was cancelled; until then it cannot be deleted', async () => {
+    const key = await server.newKey();
+    const config = { data_source_config: { type: 'custom' }, testing_criteria: [], model: 'tiny' };
+    const [, evaluation] = await ask('POST', '/v1/evals', config, key);
+    const runs = `/v1/evals/${String(evaluation['id'])}/runs`;
+    const data = { type: 'completions', model: 'tiny', source: { type: 'file_content', content: [] } };
+    const [, run] = await ask('POST', runs, { name: 'late', data_source: data }, key);
+    const upstreamId = server.upstream.ids().findLast((one) => one.startsWith('evalrun_')) ?? '';
+    const path = `${runs}/${String(run['id'])}`;
+    const cancelled = await ask('POST', `${path}/cancel`, undefined, key);
+    expect(cancelled).toEqual([200, { ...run, status: 'canceled' }]);
+    expect(await ask('GET', path, undefined, key)).toEqual(cancelled);
+    const message = `The run ${String(run['id'])} has not ended, or its cost is not recorded yet. Cancel it first.`;
+    expect(await ask('DELETE', path, undefined, key)).toEqual([
+      400,
+      { error: { message, type: 'invalid_request_error', param: null, code: '400' } },
+    ]);
+    const used = { model_name: 'tiny-1', invocation_count: 1, prompt_tokens: 1000, completion_tokens: 100 };
+    server.upstream.update(upstreamId, { per_model_usage: [used] });
+    for (let read = 0; read < 2; read += 1) expect((await ask('GET', path, undefined, key))[0]).toBe(200);
+    expect((await ask('GET', runs, undefined, key))[0]).toBe(200);
+    expect((await ask('DELETE', path, undefined, key))[0]).toBe(200);
+    const rows = async () => {
+      const answer = await ask('GET', `/spend/logs?api_key=${key}&summarize=false`, undefined, server.app.adminKey);
+      return (answer[1] as unknown as readonly Json[]).filter(({ spend }) => Number(spend) > 0);
+    };
+    await expect.poll(async () => (await rows()).map(({ spend }) => spend), POLLING).toEqual([2]);
+  });
 });

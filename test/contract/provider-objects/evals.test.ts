@@ -240,7 +240,10 @@ describe('one run', () => {
     const run = await newRun(id);
     const path = `/v1/evals/${id}/runs/${run}`;
     expect(await ask('GET', path)).toEqual([200, shownRun(id, { id: run })]);
-    expect(await ask('POST', `${path}/cancel`)).toEqual([200, shownRun(id, { id: run, status: 'canceled' })]);
+    expect(await ask('POST', `${path}/cancel`)).toEqual([
+      200,
+      shownRun(id, { id: run, status: 'canceled', per_model_usage: [] }),
+    ]);
     expect(await ask('DELETE', path)).toEqual([
       200,
       { id: run, object: 'eval.run.deleted', deleted: true, run_id: run },

@@ -31,6 +31,7 @@ function aSetup(options: { readonly found?: UpstreamObject | null; readonly isCo
     deployment: () => (options.isConfigured === false ? null : DEPLOYMENT),
     deploymentsAt: (id: string) => [id],
     upstreamModelAt: () => 'up-1',
+    lineGuardrails: () => () => [],
     pass: (_caller: unknown, _deployment: unknown, { action, path }: PassThrough) => {
       upstreamRequests.push(`${action.method} ${path}`);
       const body = Buffer.from(JSON.stringify({ id: 'up-1', object: action.kind }));
@@ -49,6 +50,7 @@ function aSetup(options: { readonly found?: UpstreamObject | null; readonly isCo
     gateway,
     stores: { upstreamObjects },
     fileLimits: { file: null, batchFile: null },
+    objectQueue: { caughtUp: () => Promise.resolve() },
     ids: { uuid: () => 'a-b' },
     clock: { now: () => new Date(0) },
   };

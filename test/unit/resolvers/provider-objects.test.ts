@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { followBatches } from '../../../resolvers/batches.ts';
 import { createProviderObject } from '../../../resolvers/provider-objects.ts';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
@@ -30,15 +30,17 @@ const anObject = (more: Partial<UpstreamObject>): UpstreamObject => ({
 });
 
 /** A scope over a store with `objects` that refuses new ones. The upstream answers with `state`. */
-function aSetup(objects: readonly UpstreamObject[], state: object = {}) {
+function aSetup(objects: readonly UpstreamObject[], state: object = {}, nowMs = 5_000) {
   const upstreamRequests: string[] = [];
   const recorded: EndedBatch[] = [];
   const saved: string[] = [];
+  const states: object[] = [];
   const gateway = {
     placeFor: () => ({ deployment: DEPLOYMENT, model: 'm' }),
     deployment: () => DEPLOYMENT,
     deploymentsAt: (id: string) => [id],
     upstreamModelAt: () => 'up-model',
+    lineGuardrails: () => () => [],
     recordBatch: async (batch: EndedBatch) => void recorded.push(batch),
     pass: (_caller: unknown, _deployment: unknown, { action, path }: PassThrough) => {
       upstreamRequests.push(`${action.method} ${path}`);
@@ -52,14 +54,18 @@ function aSetup(objects: readonly UpstreamObject[], state: object = {}) {
     find: (id: string) => Promise.resolve(objects.find((one) => one.id === id) ?? null),
     findAtUpstream: () => Promise.resolve([]),
     list: (_visibility: unknown, { kind }: ObjectPage) => Promise.resolve(objects.filter((one) => one.kind === kind)),
-    saveState: async (id: string) => void saved.push(id),
+    async saveState(id: string, shown: object) {
+      saved.push(id);
+      states.push(shown);
+    },
   };
   const platform = {
     gateway,
     stores: { upstreamObjects },
     fileLimits: { file: null, batchFile: null },
+    objectQueue: { caughtUp: () => Promise.resolve() },
     ids: { uuid: () => 'a-b' },
-    clock: { now: () => new Date(5_000) },
+    clock: { now: () => new Date(nowMs) },
     records: { spendStored: () => Promise.resolve(true) },
     vectorStores: { list: () => [] },
     vectorStoreIndexes: { list: () => [] },
@@ -68,7 +74,7 @@ function aSetup(objects: readonly UpstreamObject[], state: object = {}) {
   };
   const signal = new AbortController().signal;
   const scopeOf = (caller: unknown): Scope => ({ platform, caller, signal }) as unknown as Scope;
-  return { scopeOf, upstreamRequests, recorded, saved };
+  return { scopeOf, upstreamRequests, recorded, saved, states };
 }
 
 it.each([
@@ -115,4 +121,52 @@ it('the usage of a run that has ended is recorded, although no client reads the 
       endedAt: new Date(5_000),
     },
   ]);
+});
+
+describe('a run that has ended without a reported usage', () => {
+  const at = (seconds: number | null): UpstreamObject =>
+    anObject({
+      id: 'evalrun_1',
+      kind: 'eval_run',
+      upstreamId: 'up-run',
+      purpose: 'eval_1',
+      shown: {
+        id: 'up-run',
+        eval_id: 'up-eval',
+        status: seconds === null ? 'in_progress' : 'canceled',
+        ...(seconds === null ? {} : { lensgate_ended_at: seconds }),
+      },
+    });
+  const state = { eval_id: 'up-eval', status: 'canceled', per_model_usage: null };
+  const used = { model_name: 'up-model', invocation_count: 1, prompt_tokens: 5, completion_tokens: 2 };
+  const follow = async (seconds: number | null, more: object = {}, nowMs = 5_000) => {
+    const setup = aSetup([at(seconds)], { ...state, ...more }, nowMs);
+    await followBatches(setup.scopeOf(new SystemCaller('batch-polling')), undefined);
+    return setup;
+  };
+
+  it('stays open, and is read again', async () => {
+    const pending = { id: 'up-1', object: 'eval.run', ...state, lensgate_ended_at: 5 };
+    expect((await follow(null)).states).toEqual([pending]);
+    expect((await follow(2)).states).toEqual([{ ...pending, lensgate_ended_at: 2 }]);
+  });
+
+  it('stays open where the list of its usage is empty although it has results', async () => {
+    const more = { per_model_usage: [], result_counts: { total: 3 } };
+    expect((await follow(2, more)).states).toMatchObject([{ lensgate_ended_at: 2 }]);
+    const none = await follow(2, { per_model_usage: [], result_counts: { total: 0 } });
+    expect(none.states[0]).not.toHaveProperty('lensgate_ended_at');
+  });
+
+  it('is recorded, from its end on, when its usage is known', async () => {
+    const { recorded, states } = await follow(2, { per_model_usage: [used] });
+    expect(recorded.map(({ endedAt }) => endedAt)).toEqual([new Date(2_000)]);
+    expect(states[0]).not.toHaveProperty('lensgate_ended_at');
+  });
+
+  it('is closed without a charge after a day', async () => {
+    const { recorded, states } = await follow(2, {}, 2_000 + 86_400_001);
+    expect(recorded).toEqual([]);
+    expect(states[0]).not.toHaveProperty('lensgate_ended_at');
+  });
 });
