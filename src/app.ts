@@ -18,6 +18,7 @@ import { composeResponseCache } from './startup/compose-response-cache.ts';
 import { composeSearchTools } from './startup/compose-search-tools.ts';
 import { composeVectorStores } from './startup/compose-vector-stores.ts';
 import { composePolicies } from './startup/compose-policies.ts';
+import { composeToolPolicies } from './startup/compose-tool-policies.ts';
 import { composePrompts } from './startup/compose-prompts.ts';
 import { composeMcpServers } from './startup/compose-mcp-servers.ts';
 import { composeKeys, composeSales } from './startup/compose-keys.ts';
@@ -136,6 +137,7 @@ async function composeParts({ context, stores, configuration, exports, changes, 
   const vectorStores = await composeVectorStores(context, stores);
   const searchTools = await composeSearchTools(context, stores);
   const policies = await composePolicies(context, stores);
+  const toolPolicies = await composeToolPolicies(stores);
   const prompts = await composePrompts(context, stores);
   const mcpServers = await composeMcpServers(context, stores);
   const recording = composeRecords(context, { stores, bus, http });
@@ -144,7 +146,8 @@ async function composeParts({ context, stores, configuration, exports, changes, 
   const sales = composeSales(context, { stores, keyRing: keys.keyRing });
   const limits = await composeAdmission(context, { stores, records });
   const responseCache = composeResponseCache(context, configuration);
-  const owned = { guardrails, policies, prompts, a2aAgents, mcpServers, searchTools, vectorStores, responseCache };
+  const ruled = { guardrails, policies, toolPolicies };
+  const owned = { ...ruled, prompts, a2aAgents, mcpServers, searchTools, vectorStores, responseCache };
   const shared = { stores, configuration, http, bus, catalog, ...owned, ...models, ...recording, ...limits };
   const engine = composeGateway(context, { ...shared, keyOf: keys.keyOf });
   const connections = composeConnections(context);
@@ -179,6 +182,7 @@ function startParts({ context, changes, feeds }: Base, parts: Parts, { passThrou
   parts.records.start();
   parts.activity.start();
   parts.guardrailUse.start();
+  parts.toolUse.start();
 }
 
 function startCatalog(

@@ -28,6 +28,7 @@ export const CHANGE_KINDS = [
   'vectorStores',
   'searchTools',
   'mcpServers',
+  'toolPolicies',
 ] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 

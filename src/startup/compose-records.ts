@@ -9,6 +9,7 @@ import { type CallRecords, createCallRecords } from '../recording/call-records.t
 import { createActivityCounter } from '../recording/gateway-activity.ts';
 import { createNewestStart, type NewestStart } from '../recording/newest-start.ts';
 import { createGuardrailUseCounter } from '../recording/guardrail-use.ts';
+import { createToolUseCounter } from '../recording/tool-use.ts';
 import { openSpanExport } from '../recording/span-export.ts';
 import { createTeamLogging } from '../recording/team-logging.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -111,12 +112,20 @@ const composeQueues = ({ settings, log }: StartContext, stores: Stores) => ({
   healthCheckQueue: createRowQueue({ store: stores.healthChecks, noun: 'health checks', log }),
 });
 
-/** Counts of requests and of guardrail runs. */
+/** Counts of requests, of guardrail runs and of tools. */
 const composeCounters = ({ settings, scheduler }: StartContext, { stores, bus }: RecordParts) => ({
   guardrailUse: createGuardrailUseCounter({
     process: randomIds.uuid(),
     store: stores.guardrailUse,
     clock: systemClock,
+    everyMs: settings.activityWriteSeconds * 1000,
+    scheduler,
+  }),
+  toolUse: createToolUseCounter({
+    process: randomIds.uuid(),
+    store: stores.toolUse,
+    clock: systemClock,
+    ids: randomIds,
     everyMs: settings.activityWriteSeconds * 1000,
     scheduler,
   }),
@@ -140,6 +149,7 @@ export function addRecordFlushes(
     responseQueue,
     activity,
     guardrailUse,
+    toolUse,
     decisionQueue,
     healthCheckQueue,
     pendingRecords,
@@ -150,6 +160,7 @@ export function addRecordFlushes(
     | 'responseQueue'
     | 'activity'
     | 'guardrailUse'
+    | 'toolUse'
     | 'decisionQueue'
     | 'healthCheckQueue'
     | 'pendingRecords'
@@ -163,6 +174,10 @@ export function addRecordFlushes(
   shutdown.add('use of guardrails', () => {
     guardrailUse.stop();
     return guardrailUse.flush();
+  });
+  shutdown.add('use of tools', () => {
+    toolUse.stop();
+    return toolUse.flush();
   });
   shutdown.add('decisions', () =>
     decisionQueue

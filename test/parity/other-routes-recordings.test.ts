@@ -19,10 +19,7 @@ const FILE = 'other_routes';
 const NOT_BUILT = [
   ['authorization of MCP clients', /^\/authorize/],
   ['vector store indexes', /^\/v1\/indexes/],
-  ['code of guardrails', /^\/guardrails\/test_custom_code/],
-  ['tools', /^\/v1\/tool/],
   ['skills', /^\/v1\/skills/],
-  ['workflows', /^\/v1\/workflows/],
   ['the control plane', /^\/(v1\/)?rust_control_plane/],
 ] as const;
 /** Paths whose cases other tests cover. */

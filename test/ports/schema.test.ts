@@ -115,12 +115,19 @@ for (const engine of ENGINES)
         'team_member',
         'token_key',
         'token_mapping',
+        'tool',
+        'tool_call',
+        'tool_day',
+        'tool_override',
         'trace_summary',
         'traces (view)',
         'upstream_object',
         'user_account',
         'vector_store',
         'virtual_key',
+        'workflow_event',
+        'workflow_message',
+        'workflow_run',
       ]);
       await migrator.down({ to: 0 });
       expect(await tablesOf(database)).toEqual(['schema_migration']);

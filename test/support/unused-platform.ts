@@ -7,6 +7,7 @@ import type { CodingAgentPlatform, DecisionPlatform } from '../../resolvers/oper
 import type { ResponseCachePlatform } from '../../resolvers/operation/health-platform.ts';
 import { createMcpSessions } from '../../src/domain/mcp-sessions/sessions.ts';
 import type { PluginPlatform } from '../../resolvers/operation/plugin-platform.ts';
+import type { ToolPlatform } from '../../resolvers/operation/tool-platform.ts';
 import type { McpSessionPlatform } from '../../resolvers/operation/mcp-session-platform.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { keyGenerator } from '../../src/runtime/identifiers.ts';
@@ -22,6 +23,7 @@ export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
   Pick<McpToolPlatform, 'isInternalAddress'> &
   ResponseCachePlatform &
   Pick<PluginPlatform, 'marketplace'> &
+  Pick<ToolPlatform, 'toolPolicies'> &
   Pick<McpSessionPlatform, 'mcpSessions' | 'mcpEndpoint'> = {
   ...NO_AGENTS,
   mcpServers: NO_MCP_SERVERS,
@@ -29,6 +31,7 @@ export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
   isInternalAddress: () => false,
   responseCache: NO_RESPONSE_CACHE,
   marketplace: { plugins: async () => [] },
+  toolPolicies: { refresh: async () => undefined },
   decisions: {
     maxQuestions: 128,
     fallbackBelow: null,
