@@ -89,7 +89,13 @@ const renderCall = (one: ToolCallEntry) => ({
 });
 
 /** Values of input policies with their meaning, for forms. */
-const INPUT_OPTIONS: Readonly<Record<ToolInputPolicy, object>> = {
+interface PolicyOption {
+  readonly value: string;
+  readonly label: string;
+  readonly description: string;
+}
+
+const INPUT_OPTIONS: Readonly<Record<ToolInputPolicy, PolicyOption>> = {
   untrusted: {
     value: 'untrusted',
     label: 'Untrusted',
@@ -103,7 +109,7 @@ const INPUT_OPTIONS: Readonly<Record<ToolInputPolicy, object>> = {
   blocked: { value: 'blocked', label: 'Blocked', description: 'Every call with the tool is refused.' },
 };
 /** Values of output policies with their meaning, for forms. */
-const OUTPUT_OPTIONS: Readonly<Record<ToolOutputPolicy, object>> = {
+const OUTPUT_OPTIONS: Readonly<Record<ToolOutputPolicy, PolicyOption>> = {
   untrusted: {
     value: 'untrusted',
     label: 'Untrusted',

@@ -141,31 +141,11 @@ const composeCounters = ({ settings, scheduler }: StartContext, { stores, bus }:
   }),
 });
 
-/** Adds the commit of all waiting records, rows and counts to the shutdown. */
-export function addRecordFlushes(
-  { log, shutdown }: StartContext,
-  {
-    records,
-    responseQueue,
-    activity,
-    guardrailUse,
-    toolUse,
-    decisionQueue,
-    healthCheckQueue,
-    pendingRecords,
-    pendingDecisions,
-  }: Pick<
-    ReturnType<typeof composeRecords>,
-    | 'records'
-    | 'responseQueue'
-    | 'activity'
-    | 'guardrailUse'
-    | 'toolUse'
-    | 'decisionQueue'
-    | 'healthCheckQueue'
-    | 'pendingRecords'
-    | 'pendingDecisions'
-  >,
+type Composed = ReturnType<typeof composeRecords>;
+
+function addCountFlushes(
+  { shutdown }: StartContext,
+  { activity, guardrailUse, toolUse }: Pick<Composed, 'activity' | 'guardrailUse' | 'toolUse'>,
 ): void {
   shutdown.add('gateway activity', () => {
     activity.stop();
@@ -179,6 +159,27 @@ export function addRecordFlushes(
     toolUse.stop();
     return toolUse.flush();
   });
+}
+
+/** Adds the commit of all waiting records, rows and counts to the shutdown. */
+export function addRecordFlushes(
+  context: StartContext,
+  parts: Pick<
+    Composed,
+    | 'records'
+    | 'responseQueue'
+    | 'activity'
+    | 'guardrailUse'
+    | 'toolUse'
+    | 'decisionQueue'
+    | 'healthCheckQueue'
+    | 'pendingRecords'
+    | 'pendingDecisions'
+  >,
+): void {
+  const { log, shutdown } = context;
+  const { records, responseQueue, decisionQueue, healthCheckQueue, pendingRecords, pendingDecisions } = parts;
+  addCountFlushes(context, parts);
   shutdown.add('decisions', () =>
     decisionQueue
       .flush()

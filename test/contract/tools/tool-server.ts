@@ -10,7 +10,7 @@ export type Answer = readonly [status: number, body: unknown];
 export const NO_KEY: Answer = [401, { error: expect.objectContaining({ type: 'auth_error', code: '401' }) as Json }];
 export const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string;
 
-/** An app with the guardrails `before` and `after` of the kind tool_policy, and an upstream whose answers call tools. */
+/** An app with the guardrails `before` and `after` of the kind tool_policy. The answers of its upstream call tools. */
 export interface ToolServer {
   readonly app: TestApp;
   readonly upstream: FaultServer;
