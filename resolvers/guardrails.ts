@@ -139,3 +139,21 @@ export const applyGuardrail = operation({
     return applyGuardrails(activeGuardrails.current(), applied, run);
   },
 });
+
+/** Result of code of a guardrail that a request sends. */
+export interface CodeTest {
+  readonly error: string;
+}
+
+/**
+ * Refuses to run the code of a guardrail: this process runs no code of requests. Own checks are a server that the kind
+ * `generic_guardrail_api` calls.
+ */
+export const testGuardrailCode = operation({
+  name: 'testGuardrailCode',
+  access: guardrailAdmin,
+  run: (_scope: Scope<object>, _input: undefined): CodeTest => ({
+    error:
+      'Code of guardrails does not run here. Run it in a server of your own, and register the server as a guardrail of the kind generic_guardrail_api.',
+  }),
+});

@@ -1,11 +1,15 @@
 import { Conflict, DomainError, NotFound } from '../src/domain/errors.ts';
 import { activityPeriodOf } from '../src/domain/gateway-activity/gateway-activity.ts';
 import { useByDay } from '../src/domain/guardrails/guardrail-use.ts';
+import type { GuardedText } from '../src/domain/guardrails/guardrail.ts';
 import type { CallFacts } from '../src/domain/policies/attachment.ts';
 import type { MatchedPolicy } from '../src/domain/policies/policy-book.ts';
+import type { Pipeline } from '../src/domain/policies/pipeline.ts';
+import { type PipelineTrial, tryPipeline } from '../src/domain/policies/pipeline-trial.ts';
 import { policyFaults, type PolicyCheck } from '../src/domain/policies/policy-check.ts';
 import { type PolicyUseReport, useByPolicy } from '../src/domain/policies/policy-use.ts';
 import {
+  differingRules,
   inForceAmong,
   type Policy,
   type PolicyDraft,
@@ -18,7 +22,7 @@ import {
 } from '../src/domain/policies/policy.ts';
 import { system } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
-import { operation } from './operation/operation.ts';
+import { callerOf, operation } from './operation/operation.ts';
 import { assertGuardrailsExist, policyAdmin, policyViewer } from './operation/policy-access.ts';
 import type { PolicyPlatform } from './operation/policy-platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -66,6 +70,27 @@ export const getPolicy = operation({
   name: 'getPolicy',
   access: policyViewer,
   run: (scope: PolicyScope, { id }: { readonly id: string }): ShownPolicy => shownVersion(scope, policyOf(scope, id)),
+});
+
+/** Two versions, and the names of the rules in which they differ. */
+export interface PolicyComparison {
+  readonly first: ShownPolicy;
+  readonly second: ShownPolicy;
+  readonly differing: ReturnType<typeof differingRules>;
+}
+
+/** Compares the rules of two versions by their ids. Throws NotFound. */
+export const comparePolicies = operation({
+  name: 'comparePolicies',
+  access: policyViewer,
+  run(
+    scope: PolicyScope,
+    { firstId, secondId }: { readonly firstId: string; readonly secondId: string },
+  ): PolicyComparison {
+    const [first, second] = [policyOf(scope, firstId), policyOf(scope, secondId)];
+    const differing = differingRules(first, second);
+    return { first: shownVersion(scope, first), second: shownVersion(scope, second), differing };
+  },
 });
 
 /** Reads the version of a policy that is in force, with its guardrails. Throws NotFound when none is in force. */
@@ -204,6 +229,23 @@ export const getPolicyGuardrails = operation({
     const policy = policyOf(scope, id);
     const resolved = scope.platform.policies.bookWith(policy).resolved(policy.name);
     return { policy, guardrails: resolved?.guardrails ?? [] };
+  },
+});
+
+/** A pipeline and the texts to try it on. */
+export interface TriedPipeline {
+  readonly pipeline: Pipeline;
+  readonly texts: readonly GuardedText[];
+}
+
+/** Runs a pipeline on texts. No model is called and nothing is stored; guardrails call their services. */
+export const testPipeline = operation({
+  name: 'testPipeline',
+  access: policyAdmin,
+  run(scope: PolicyScope, tried: TriedPipeline): Promise<PipelineTrial> {
+    const { activeGuardrails, ids, clock } = scope.platform;
+    const run = { caller: callerOf(scope), callId: ids.uuid(), traceId: ids.traceId(), signal: scope.signal };
+    return tryPipeline(activeGuardrails.current(), tried, { ...run, nowMs: () => clock.monotonicMs() });
   },
 });
 

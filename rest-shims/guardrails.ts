@@ -8,6 +8,7 @@ import {
   listConfiguredGuardrails,
   listGuardrailKinds,
   listGuardrails,
+  testGuardrailCode,
   updateGuardrail,
 } from '../resolvers/guardrails.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
@@ -48,6 +49,13 @@ const readPatch = members({
   team_id: optional(text),
 });
 const readApplied = members({ guardrail_name: requiredText, text: requiredText, language: text, entities: texts });
+/** A body with code of a guardrail. Nothing of it is used: code does not run here. */
+const readCode = members({
+  custom_code: requiredText,
+  test_input: required(dictionary),
+  input_type: text,
+  request_data: optional(objectOrNull),
+});
 /** Reads only the outer object of `{guardrail: {…}}`. `WRAPPED` is the schema of the whole body. */
 const readOuter = members({ guardrail: required(dictionary) });
 const WRAPPED = objectSchema({ guardrail: readGuardrail.schema }, ['guardrail']);
@@ -259,5 +267,19 @@ export const guardrailRoutes: readonly RouteRow[] = [
     parse: parseApplied,
     run: applyGuardrail,
     render: (checkedText) => json({ response_text: checkedText }),
+  }),
+  route({
+    ...ROW_WITH_BODY,
+    method: 'POST',
+    name: 'guardrails.testCode',
+    bodySchema: readCode.schema,
+    paths: ['/guardrails/test_custom_code'],
+    statuses: [200, 401, 403, 422],
+    parse({ body }) {
+      readCode(parseObject(body));
+      return undefined;
+    },
+    run: testGuardrailCode,
+    render: ({ error }) => json({ success: false, result: null, error, error_type: 'compilation' }),
   }),
 ];

@@ -1,5 +1,6 @@
 import {
   checkPolicies,
+  comparePolicies,
   createPolicy,
   createPolicyVersion,
   deletePolicy,
@@ -12,6 +13,7 @@ import {
   listMatchingPolicies,
   getPolicyGuardrails,
   setPolicyStatus,
+  testPipeline,
   updatePolicy,
 } from '../resolvers/policies.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
@@ -19,14 +21,17 @@ import { pipelineOf } from '../src/domain/policies/pipeline.ts';
 import { type PolicyDraft, type PolicyPatch, VERSION_STATUSES } from '../src/domain/policies/policy.ts';
 import {
   renderCheck,
+  renderComparison,
   renderMatches,
   renderPolicies,
   renderPolicy,
   renderPolicyUse,
+  renderTrial,
   renderVersions,
 } from './helpers/answers/policies.ts';
 import {
   dictionary,
+  listOf,
   members,
   object,
   optional,
@@ -37,7 +42,7 @@ import {
   text,
   texts,
 } from './helpers/http/body-fields.ts';
-import { choiceOf, query, text as queryText } from './helpers/http/query.ts';
+import { choiceOf, query, requiredText as queryRequired, text as queryText } from './helpers/http/query.ts';
 import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
 import { MANAGEMENT_CHANGE, MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
@@ -62,8 +67,10 @@ const readPatch = members({
 const readSource = members({ source_policy_id: text });
 const readStatus = members({ version_status: requiredText });
 const readFacts = members({ team_alias: text, key_alias: text, model: text, tags: texts });
+const readTrial = members({ pipeline: required(dictionary), test_messages: required(listOf(dictionary)) });
 const readEntries = members({ policies: required(dictionary) });
 const readStatusFilter = query({ version_status: choiceOf(VERSION_STATUSES) });
+const readVersions = query({ version_a: queryRequired, version_b: queryRequired });
 const readPeriod = query({ start_date: queryText, end_date: queryText });
 
 function parseNew({ body }: HttpRequest): PolicyDraft {
@@ -99,6 +106,19 @@ function parseStatus({ body, params }: HttpRequest) {
   if (status === undefined)
     throw new InvalidInput(`Invalid status '${sent.slice(0, 80)}'. Must be one of: ${VERSION_STATUSES.join(', ')}`);
   return { id: params['id'] ?? '', status };
+}
+
+const ROLES = ['system', 'user', 'assistant', 'tool'] as const;
+
+function parseTrial({ body }: HttpRequest) {
+  const sent = readTrial(parseObject(body));
+  const pipeline = pipelineOf(sent.pipeline);
+  if (pipeline === null) throw new InvalidInput('pipeline must be an object');
+  const messages = (sent.test_messages ?? []).map(({ role, content }) => {
+    if (typeof content !== 'string') throw new InvalidInput('content of test_messages must be a text');
+    return { role: ROLES.find((one) => one === role) ?? ('user' as const), text: content };
+  });
+  return { pipeline, texts: messages };
 }
 
 function parseFacts({ body }: HttpRequest) {
@@ -166,6 +186,19 @@ export const policyRoutes: readonly RouteRow[] = [
   }),
   route({
     ...READ,
+    name: 'policies.compare',
+    querySchema: readVersions.schema,
+    paths: ['/policies/compare'],
+    statuses: [200, 401, 404, 422],
+    parse({ search }) {
+      const { version_a: firstId, version_b: secondId } = readVersions(search);
+      return { firstId, secondId };
+    },
+    run: comparePolicies,
+    render: (comparison) => json(renderComparison(comparison)),
+  }),
+  route({
+    ...READ,
     name: 'policies.use',
     querySchema: readPeriod.schema,
     paths: ['/policies/usage/overview'],
@@ -186,6 +219,16 @@ export const policyRoutes: readonly RouteRow[] = [
     parse: parseNew,
     run: createPolicy,
     render: (policy) => json(renderPolicy(policy)),
+  }),
+  route({
+    ...CHANGE,
+    name: 'policies.testPipeline',
+    bodySchema: readTrial.schema,
+    paths: ['/policies/test-pipeline'],
+    statuses: [200, 400, 401, 403, 422],
+    parse: parseTrial,
+    run: testPipeline,
+    render: (trial, request) => json(renderTrial(trial, parseTrial(request).texts)),
   }),
   route({
     ...CHANGE,

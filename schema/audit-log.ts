@@ -52,6 +52,8 @@ const AuditNounType = builder.enumType('AuditNoun', {
     COMMAND_LINE_SESSION: { value: 'command_line_session', description: 'Logins of command lines with PKCE.' },
     MCP_TOOLSET: { value: 'mcp_toolset', description: 'Toolsets of MCP servers.' },
     PLUGIN: { value: 'plugin', description: 'Plugins of the marketplace.' },
+    TOOL: { value: 'tool', description: 'Policies of tools of models.' },
+    TOOL_OVERRIDE: { value: 'tool_override', description: 'Tools that are blocked for a team or a key.' },
     PASS_THROUGH_ENDPOINT: { value: 'pass_through_endpoint', description: 'Paths whose calls are forwarded.' },
   } as const,
 });

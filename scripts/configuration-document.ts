@@ -77,7 +77,7 @@ guardrails:
 \`\`\`
 
 Guardrails of the file run in the order of the file, before stored guardrails. Kinds: \`litellm_content_filter\`, \`hide-secrets\`,
-\`openai_moderation\`, \`generic_guardrail_api\`, \`decision_model\`, \`presidio\`. Another kind causes a warning with file and line, as does a mode in
+\`openai_moderation\`, \`generic_guardrail_api\`, \`decision_model\`, \`tool_policy\`, \`presidio\`. Another kind causes a warning with file and line, as does a mode in
 which the kind does not run. With \`strict_config\` both end the start. A guardrail that refers to an unset variable always ends the start.
 
 ## MCP servers

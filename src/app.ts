@@ -19,6 +19,7 @@ import { composeSearchTools } from './startup/compose-search-tools.ts';
 import { composeVectorStoreIndexes } from './startup/compose-vector-store-indexes.ts';
 import { composeVectorStores } from './startup/compose-vector-stores.ts';
 import { composePolicies } from './startup/compose-policies.ts';
+import { composeToolPolicies } from './startup/compose-tool-policies.ts';
 import { composePrompts } from './startup/compose-prompts.ts';
 import { composeMcpServers } from './startup/compose-mcp-servers.ts';
 import { composeKeys, composeSales } from './startup/compose-keys.ts';
@@ -138,6 +139,7 @@ async function composeParts({ context, stores, configuration, exports, changes, 
   const vectorStoreIndexes = await composeVectorStoreIndexes(stores);
   const searchTools = await composeSearchTools(context, stores);
   const policies = await composePolicies(context, stores);
+  const toolPolicies = await composeToolPolicies(stores);
   const prompts = await composePrompts(context, stores);
   const mcpServers = await composeMcpServers(context, stores);
   const recording = composeRecords(context, { stores, bus, http });
@@ -147,7 +149,8 @@ async function composeParts({ context, stores, configuration, exports, changes, 
   const limits = await composeAdmission(context, { stores, records });
   const responseCache = composeResponseCache(context, configuration);
   const vectors = { vectorStores, vectorStoreIndexes };
-  const owned = { guardrails, policies, prompts, a2aAgents, mcpServers, searchTools, ...vectors, responseCache };
+  const ruled = { guardrails, policies, toolPolicies };
+  const owned = { ...ruled, prompts, a2aAgents, mcpServers, searchTools, ...vectors, responseCache };
   const shared = { stores, configuration, http, bus, catalog, ...owned, ...models, ...recording, ...limits };
   const engine = composeGateway(context, { ...shared, keyOf: keys.keyOf });
   const connections = composeConnections(context);
@@ -182,6 +185,7 @@ function startParts({ context, changes, feeds }: Base, parts: Parts, { passThrou
   parts.records.start();
   parts.activity.start();
   parts.guardrailUse.start();
+  parts.toolUse.start();
 }
 
 function startCatalog(

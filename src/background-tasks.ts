@@ -9,6 +9,7 @@ import { refreshSearchTools } from '../resolvers/search-tools.ts';
 import { refreshVectorStoreIndexes } from '../resolvers/vector-store-indexes.ts';
 import { refreshVectorStores } from '../resolvers/vector-stores.ts';
 import { refreshPolicies } from '../resolvers/policies.ts';
+import { refreshToolPolicies } from '../resolvers/tools.ts';
 import { refreshPrompts } from '../resolvers/prompts.ts';
 import { refreshMcpServers } from '../resolvers/mcp-servers.ts';
 import { refreshEndpoints } from '../resolvers/pass-through-endpoints.ts';
@@ -124,6 +125,7 @@ function systemTasks(settings: StartContext['settings'], alone: boolean): readon
     { name: 'vector-store-index-refresh', seconds: rowsSeconds, operation: refreshVectorStoreIndexes },
     { name: 'search-tool-refresh', seconds: rowsSeconds, operation: refreshSearchTools },
     { name: 'policy-refresh', seconds: rowsSeconds, operation: refreshPolicies },
+    { name: 'tool-policy-refresh', seconds: rowsSeconds, operation: refreshToolPolicies },
     { name: 'prompt-refresh', seconds: rowsSeconds, operation: refreshPrompts },
     { name: 'mcp-server-refresh', seconds: rowsSeconds, operation: refreshMcpServers },
     { name: 'settings-refresh', seconds: alone ? ALONE_SECONDS : SETTINGS_SECONDS, operation: refreshSettings },

@@ -1152,6 +1152,99 @@ CREATE TABLE "vector_store_index" (
       );
 CREATE UNIQUE INDEX "vector_store_index_name_unique" on "vector_store_index" ("name");
 CREATE INDEX "vector_store_index_created_at_id_index" on "vector_store_index" ("created_at", "id");
+CREATE TABLE "tool" (
+        "id" text not null primary key,
+        "name" text not null,
+        "origin" text not null,
+        "input_policy" text not null,
+        "output_policy" text not null,
+        "call_count" bigint not null,
+        "key_hash" text null,
+        "key_alias" text null,
+        "team_id" text null,
+        "user_agent" text null,
+        "last_used_at" datetime null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE TABLE "tool_override" (
+        "id" text not null primary key,
+        "tool_name" text not null,
+        "scope" text not null,
+        "team_id" text null,
+        "key_hash" text null,
+        "alias" text null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE TABLE "tool_day" (
+        "day" text not null,
+        "name" text not null,
+        "calls" bigint not null,
+        "cost" bigint not null,
+        "tokens" bigint not null,
+        primary key ("day", "name")
+      );
+CREATE TABLE "tool_call" (
+        "id" text not null primary key,
+        "name" text not null,
+        "request_id" text not null,
+        "at" bigint not null,
+        "model" text not null,
+        "cost" bigint null,
+        "tokens" bigint not null
+      );
+CREATE UNIQUE INDEX "tool_name_unique" on "tool" ("name");
+CREATE INDEX "tool_created_at_id_index" on "tool" ("created_at", "id");
+CREATE UNIQUE INDEX "tool_override_tool_name_scope_unique" on "tool_override" ("tool_name", "scope");
+CREATE INDEX "tool_call_name_at_id_index" on "tool_call" ("name", "at", "id");
+CREATE INDEX "tool_call_at_index" on "tool_call" ("at");
+CREATE TABLE "workflow_run" (
+        "id" text not null primary key,
+        "session_id" text not null,
+        "type" text not null,
+        "status" text not null,
+        "key_hash" text not null,
+        "input" json null,
+        "output" json null,
+        "metadata" json null,
+        "size" bigint not null,
+        "event_count" integer not null,
+        "message_count" integer not null,
+        "created_at" datetime not null,
+        "created_by" text not null,
+        "updated_at" datetime not null,
+        "updated_by" text not null,
+        "revision" integer not null default 1
+      );
+CREATE TABLE "workflow_event" (
+        "run_id" text not null,
+        "sequence" integer not null,
+        "id" text not null,
+        "type" text not null,
+        "step_name" text not null,
+        "data" text null,
+        "at" bigint not null,
+        primary key ("run_id", "sequence")
+      );
+CREATE TABLE "workflow_message" (
+        "run_id" text not null,
+        "sequence" integer not null,
+        "id" text not null,
+        "role" text not null,
+        "content" text not null,
+        "session_id" text null,
+        "at" bigint not null,
+        primary key ("run_id", "sequence")
+      );
+CREATE INDEX "workflow_run_created_at_id_index" on "workflow_run" ("created_at", "id");
+CREATE INDEX "workflow_run_key_hash_created_at_id_index" on "workflow_run" ("key_hash", "created_at", "id");
 insert into "schema_migration" ("name") values
 ('Migration20261121000000_foundation'),
 ('Migration20261121010000_catalog_releases'),
@@ -1224,4 +1317,6 @@ insert into "schema_migration" ("name") values
 ('Migration20261130142536_spend_row_routing'),
 ('Migration20261130174905_command_line_sessions'),
 ('Migration20261130181811_plugins'),
-('Migration20261130211500_vector_store_indexes');
+('Migration20261130211500_vector_store_indexes'),
+('Migration20261130211700_tools'),
+('Migration20261130211800_workflows');

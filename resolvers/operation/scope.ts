@@ -49,6 +49,8 @@ import type { PluginPlatform } from './plugin-platform.ts';
 import type { PolicyPlatform } from './policy-platform.ts';
 import type { PromptPlatform } from './prompt-platform.ts';
 import type { Stores } from './stores.ts';
+import type { ToolPlatform } from './tool-platform.ts';
+import type { WorkflowPlatform } from './workflow-platform.ts';
 
 /** All slices together. Its objects live as long as the process. Transports pass it to operations. */
 export interface Platform
@@ -81,6 +83,8 @@ export interface Platform
     PluginPlatform,
     PolicyPlatform,
     PromptPlatform,
+    ToolPlatform,
+    WorkflowPlatform,
     RagPlatform,
     RealtimePlatform,
     ResponsePlatform,

@@ -27,8 +27,11 @@ import type { SettingsStore } from '../../src/domain/settings/stored-section.ts'
 import type { SpendReports } from '../../src/domain/spend/spend-reports.ts';
 import type { SpendStore } from '../../src/domain/spend/spend-row.ts';
 import type { TenancyStores } from '../../src/domain/tenancy-stores.ts';
+import type { ToolOverrideStore, ToolStore } from '../../src/domain/tools/tool.ts';
+import type { ToolUseStore } from '../../src/domain/tools/tool-use.ts';
 import type { TraceQueries } from '../../src/domain/traces/trace-query.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
+import type { WorkflowStore } from '../../src/domain/workflows/workflow-run.ts';
 import type { UpstreamObjectStore } from '../../src/domain/upstream-objects/upstream-object.ts';
 
 /** The stores that operations use, one per noun. */
@@ -58,6 +61,10 @@ export interface Stores extends TenancyStores, LensRowStores {
   readonly ownerWindows: OwnerWindowStore;
   readonly plugins: PluginStore;
   readonly responses: Pick<SealedResponseStore, 'removeBefore'>;
+  readonly toolOverrides: ToolOverrideStore;
+  readonly tools: ToolStore;
+  readonly toolUse: Pick<ToolUseStore, 'spend' | 'calls'>;
+  readonly workflows: WorkflowStore;
   readonly settings: SettingsStore;
   readonly spend: SpendStore;
   readonly spendReports: SpendReports;

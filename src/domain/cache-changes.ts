@@ -29,6 +29,7 @@ export const CHANGE_KINDS = [
   'vectorStoreIndexes',
   'searchTools',
   'mcpServers',
+  'toolPolicies',
 ] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 

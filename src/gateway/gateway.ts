@@ -19,6 +19,7 @@ import type { LocalCounts } from '../domain/routing/shared-counts.ts';
 import type { PendingRecords } from './accounting/pending-records.ts';
 import type { McpCalls } from './mcp/mcp-gateway.ts';
 import type { Realtime } from './sessions/realtime.ts';
+import type { ToolsOfCall } from '../domain/tools/tool-use.ts';
 
 /** Retry and fallback counts. */
 export interface Tries {
@@ -280,6 +281,8 @@ export interface EveryGateway
 /** Queues records of calls; never waits for a store. */
 export interface CallRecorder {
   record(call: CallRecord): void;
+  /** Receives the tools of calls that offer or call some; tools are not recorded when absent. Never throws. */
+  readonly recordTools?: (use: ToolsOfCall) => void;
   /** Records that wait for guardrails. When absent, a shutdown does not wait for them. */
   readonly pending?: Pick<PendingRecords, 'add' | 'signal'>;
 }

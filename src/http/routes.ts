@@ -50,6 +50,8 @@ import { a2aRoutes } from '../../rest-shims/a2a.ts';
 import { a2aAgentRoutes } from '../../rest-shims/a2a-agents.ts';
 import { autoRouterRoutes } from '../../rest-shims/auto-routers.ts';
 import { guardrailUseRoutes } from '../../rest-shims/guardrail-use.ts';
+import { toolRoutes } from '../../rest-shims/tools.ts';
+import { workflowRoutes } from '../../rest-shims/workflows.ts';
 import { guardrailRoutes } from '../../rest-shims/guardrails.ts';
 import { ragRoutes } from '../../rest-shims/rag.ts';
 import { memoryRoutes } from '../../rest-shims/memory.ts';
@@ -135,6 +137,8 @@ export function restRoutes(): readonly RouteRow[] {
     // Before the row `/v1/mcp/server/:id`, which also matches the path of the health check.
     ...mcpToolRoutes,
     ...guardrailUseRoutes,
+    ...toolRoutes,
+    ...workflowRoutes,
     ...vectorStoreRoutes,
     ...vectorStoreIndexRoutes,
     ...policyAttachmentRoutes,

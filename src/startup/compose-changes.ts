@@ -15,6 +15,7 @@ import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
 import type { SearchTools } from '../domain/search-tools/search-tool.ts';
 import type { Policies } from '../domain/policies/policies.ts';
 import type { Prompts } from '../domain/prompts/prompt.ts';
+import type { ToolPolicies } from '../domain/tools/tool-policies.ts';
 import type { VectorStoreIndexes } from '../domain/vector-store-indexes/vector-store-index.ts';
 import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
 import { withChangeListener } from '../domain/row-store.ts';
@@ -87,6 +88,8 @@ function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores
     vectorStores: withChangeListener(stores.vectorStores, announcing('vectorStores')),
     vectorStoreIndexes: withChangeListener(stores.vectorStoreIndexes, announcing('vectorStoreIndexes')),
     searchTools: withChangeListener(stores.searchTools, announcing('searchTools')),
+    toolOverrides: withChangeListener(stores.toolOverrides, announcing('toolPolicies')),
+    tools: withChangeListener(stores.tools, announcing('toolPolicies')),
   };
 }
 
@@ -135,6 +138,7 @@ interface Caches {
   readonly vectorStoreIndexes: Pick<VectorStoreIndexes, 'refresh'>;
   readonly searchTools: Pick<SearchTools, 'refresh'>;
   readonly mcpServers: Pick<McpServers, 'refresh'>;
+  readonly toolPolicies: Pick<ToolPolicies, 'refresh'>;
   readonly teamLogging: Pick<TeamLogging, 'evict' | 'evictAll'>;
 }
 
@@ -159,6 +163,7 @@ export const changeListenerOf =
     if (changed.has('vectorStoreIndexes')) refreshCache(caches.vectorStoreIndexes);
     if (changed.has('searchTools')) refreshCache(caches.searchTools);
     if (changed.has('mcpServers')) refreshCache(caches.mcpServers);
+    if (changed.has('toolPolicies')) refreshCache(caches.toolPolicies);
   };
 
 /** Reads the rows of a cache again. When the read fails, the background task of the cache repeats it. */

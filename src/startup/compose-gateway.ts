@@ -9,6 +9,8 @@ import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { McpServers } from '../domain/mcp-servers/mcp-server.ts';
 import type { AnswerCache } from '../domain/response-cache/response-cache.ts';
 import type { Policies } from '../domain/policies/policies.ts';
+import { toolPolicyGuardrail } from '../domain/guardrails/kinds/tool-policy.ts';
+import type { ToolPolicies } from '../domain/tools/tool-policies.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import { createAskDecisions } from '../gateway/guardrails/guardrail-decisions.ts';
 import { createReservedCalls } from '../gateway/calls/reserved-calls.ts';
@@ -62,6 +64,7 @@ interface GatewayParts extends ReturnType<typeof composeRecords>, AdmissionParts
   readonly mcpServers: Pick<McpServers, 'servers'>;
   readonly responseCache: AnswerCache;
   readonly policies: Pick<Policies, 'book'>;
+  readonly toolPolicies: ToolPolicies;
   readonly keyOf: Keys['keyOf'];
 }
 
@@ -79,7 +82,11 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     ...rulesOf(context, parts),
     deployments: parts.deployments,
     catalog: parts.catalog,
-    recorder: { record: recordOf(parts, modelCalls), pending: parts.pendingRecords },
+    recorder: {
+      record: recordOf(parts, modelCalls),
+      recordTools: (use) => parts.toolUse.count(use),
+      pending: parts.pendingRecords,
+    },
     budgetAlerts: createBudgetAlerts(systemClock, (alert) => {
       bus.publish('budgetAlert', alert);
       webhook?.send(alert);
@@ -186,7 +193,7 @@ function composeMcpUpstream({ scheduler, shutdown }: StartContext, { http, mcpSe
  */
 function composeActiveGuardrails(
   { log }: StartContext,
-  { http, guardrails }: GatewayParts,
+  { http, guardrails, toolPolicies }: GatewayParts,
   gateway: () => ReturnType<typeof createGateway>,
 ) {
   const active = createActiveGuardrails({
@@ -196,6 +203,7 @@ function composeActiveGuardrails(
       generic_guardrail_api: genericGuardrailApi(http),
       presidio: presidio(http),
       decision_model: decisionModel(createAskDecisions(gateway)),
+      tool_policy: () => toolPolicyGuardrail(toolPolicies),
     },
     broken: (about) => log.warn(about, 'a guardrail cannot run: the calls that it checks are refused'),
   });

@@ -13,6 +13,7 @@ import type { SearchTools } from '../domain/search-tools/search-tool.ts';
 import type { VectorStoreIndexes } from '../domain/vector-store-indexes/vector-store-index.ts';
 import type { VectorStores } from '../domain/vector-stores/vector-store.ts';
 import type { Policies } from '../domain/policies/policies.ts';
+import type { ToolPolicies } from '../domain/tools/tool-policies.ts';
 import type { Prompts } from '../domain/prompts/prompt.ts';
 import { withJobUpdates } from '../domain/jobs/job-updates.ts';
 import { createMarketplace } from '../domain/plugins/marketplace.ts';
@@ -74,6 +75,7 @@ interface PlatformParts
   readonly responseCache: ResponseCache;
   readonly searchTools: SearchTools;
   readonly policies: Policies;
+  readonly toolPolicies: ToolPolicies;
   readonly prompts: Prompts;
   readonly mcpServers: McpServers;
   readonly configuration: ComposedSettings['configuration'];
@@ -166,6 +168,7 @@ const modelPlatform = ({ settings, log }: StartContext, { deployments, ...parts 
   searchTools: parts.searchTools,
   searchVendors: SEARCH_VENDORS,
   policies: parts.policies,
+  toolPolicies: parts.toolPolicies,
   prompts: parts.prompts,
   mcpServers: parts.mcpServers,
   mcpRegistry: settings.mcp.registry,

@@ -9,6 +9,7 @@ import { type CallRecords, createCallRecords } from '../recording/call-records.t
 import { createActivityCounter } from '../recording/gateway-activity.ts';
 import { createNewestStart, type NewestStart } from '../recording/newest-start.ts';
 import { createGuardrailUseCounter } from '../recording/guardrail-use.ts';
+import { createToolUseCounter } from '../recording/tool-use.ts';
 import { openSpanExport } from '../recording/span-export.ts';
 import { createTeamLogging } from '../recording/team-logging.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -121,12 +122,20 @@ const composeQueues = ({ settings, log }: StartContext, stores: Stores) => ({
   }),
 });
 
-/** Counts of requests and of guardrail runs. */
+/** Counts of requests, of guardrail runs and of tools. */
 const composeCounters = ({ settings, scheduler }: StartContext, { stores, bus }: RecordParts) => ({
   guardrailUse: createGuardrailUseCounter({
     process: randomIds.uuid(),
     store: stores.guardrailUse,
     clock: systemClock,
+    everyMs: settings.activityWriteSeconds * 1000,
+    scheduler,
+  }),
+  toolUse: createToolUseCounter({
+    process: randomIds.uuid(),
+    store: stores.toolUse,
+    clock: systemClock,
+    ids: randomIds,
     everyMs: settings.activityWriteSeconds * 1000,
     scheduler,
   }),
@@ -142,31 +151,11 @@ const composeCounters = ({ settings, scheduler }: StartContext, { stores, bus }:
   }),
 });
 
-/** Adds the commit of all waiting records, rows and counts to the shutdown. */
-export function addRecordFlushes(
-  { log, shutdown }: StartContext,
-  {
-    records,
-    responseQueue,
-    activity,
-    guardrailUse,
-    decisionQueue,
-    healthCheckQueue,
-    objectQueue,
-    pendingRecords,
-    pendingDecisions,
-  }: Pick<
-    ReturnType<typeof composeRecords>,
-    | 'records'
-    | 'responseQueue'
-    | 'activity'
-    | 'guardrailUse'
-    | 'decisionQueue'
-    | 'healthCheckQueue'
-    | 'objectQueue'
-    | 'pendingRecords'
-    | 'pendingDecisions'
-  >,
+type Composed = ReturnType<typeof composeRecords>;
+
+function addCountFlushes(
+  { shutdown }: StartContext,
+  { activity, guardrailUse, toolUse }: Pick<Composed, 'activity' | 'guardrailUse' | 'toolUse'>,
 ): void {
   shutdown.add('gateway activity', () => {
     activity.stop();
@@ -176,6 +165,33 @@ export function addRecordFlushes(
     guardrailUse.stop();
     return guardrailUse.flush();
   });
+  shutdown.add('use of tools', () => {
+    toolUse.stop();
+    return toolUse.flush();
+  });
+}
+
+/** Adds the commit of all waiting records, rows and counts to the shutdown. */
+export function addRecordFlushes(
+  context: StartContext,
+  parts: Pick<
+    Composed,
+    | 'records'
+    | 'responseQueue'
+    | 'activity'
+    | 'guardrailUse'
+    | 'toolUse'
+    | 'decisionQueue'
+    | 'healthCheckQueue'
+    | 'objectQueue'
+    | 'pendingRecords'
+    | 'pendingDecisions'
+  >,
+): void {
+  const { log, shutdown } = context;
+  const { records, responseQueue, decisionQueue, healthCheckQueue, objectQueue, pendingRecords, pendingDecisions } =
+    parts;
+  addCountFlushes(context, parts);
   const queues = { decisions: decisionQueue, 'health checks': healthCheckQueue, 'objects of responses': objectQueue };
   for (const [noun, queue] of Object.entries(queues))
     shutdown.add(noun, () =>

@@ -80,6 +80,7 @@ const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   queryRag: 'a search and a model call',
   resolveMcpTarget: 'it reads which servers a request names',
   showMcpTools: 'it reads tools',
+  'comparePolicies by proxy_admin_viewer': 'it reads policies and compares them',
   callMcpTool: 'a call of a tool, paid by the caller: the reference lets every key make it',
   callA2aAgent: 'a call of an agent, paid by the caller: the reference lets every key make it',
   callEndpoint: 'a forwarded call, paid by the caller: the reference lets every key make it',

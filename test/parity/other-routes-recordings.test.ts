@@ -18,9 +18,6 @@ const FILE = 'other_routes';
 /** Features that are not implemented, by path. Their cases are not sent. */
 const NOT_BUILT = [
   ['authorization of MCP clients', /^\/authorize/],
-  ['code of guardrails', /^\/guardrails\/test_custom_code/],
-  ['tools', /^\/v1\/tool/],
-  ['workflows', /^\/v1\/workflows/],
   ['the control plane', /^\/(v1\/)?rust_control_plane/],
 ] as const;
 /** Paths whose cases other tests cover. */

@@ -115,6 +115,10 @@ for (const engine of ENGINES)
         'team_member',
         'token_key',
         'token_mapping',
+        'tool',
+        'tool_call',
+        'tool_day',
+        'tool_override',
         'trace_summary',
         'traces (view)',
         'upstream_object',
@@ -122,6 +126,9 @@ for (const engine of ENGINES)
         'vector_store',
         'vector_store_index',
         'virtual_key',
+        'workflow_event',
+        'workflow_message',
+        'workflow_run',
       ]);
       await migrator.down({ to: 0 });
       expect(await tablesOf(database)).toEqual(['schema_migration']);

@@ -8,6 +8,7 @@ import type { ResponseCachePlatform } from '../../resolvers/operation/health-pla
 import type { ContainerNamingPlatform } from '../../resolvers/operation/object-rights-platform.ts';
 import { createMcpSessions } from '../../src/domain/mcp-sessions/sessions.ts';
 import type { PluginPlatform } from '../../resolvers/operation/plugin-platform.ts';
+import type { ToolPlatform } from '../../resolvers/operation/tool-platform.ts';
 import type { McpSessionPlatform } from '../../resolvers/operation/mcp-session-platform.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { keyGenerator } from '../../src/runtime/identifiers.ts';
@@ -24,6 +25,7 @@ export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
   ResponseCachePlatform &
   Pick<ContainerNamingPlatform, 'objectQueue'> &
   Pick<PluginPlatform, 'marketplace'> &
+  Pick<ToolPlatform, 'toolPolicies'> &
   Pick<McpSessionPlatform, 'mcpSessions' | 'mcpEndpoint'> = {
   ...NO_AGENTS,
   mcpServers: NO_MCP_SERVERS,
@@ -32,6 +34,7 @@ export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
   objectQueue: { enqueue: () => undefined, caughtUp: async () => undefined },
   responseCache: NO_RESPONSE_CACHE,
   marketplace: { plugins: async () => [] },
+  toolPolicies: { refresh: async () => undefined },
   decisions: {
     maxQuestions: 128,
     fallbackBelow: null,

@@ -1,5 +1,7 @@
+import type { PolicyComparison } from '../../../resolvers/policies.ts';
 import type { PolicyAttachment } from '../../../src/domain/policies/attachment.ts';
 import type { MatchedPolicy } from '../../../src/domain/policies/policy-book.ts';
+import type { PipelineTrial } from '../../../src/domain/policies/pipeline-trial.ts';
 import type { PolicyCheck, PolicyFault } from '../../../src/domain/policies/policy-check.ts';
 import type { PolicyUseReport } from '../../../src/domain/policies/policy-use.ts';
 import type { ShownPolicy } from '../../../src/domain/policies/policy.ts';
@@ -27,6 +29,48 @@ export const renderPolicy = (policy: ShownPolicy) => ({
   created_by: policy.createdBy,
   updated_by: policy.updatedBy,
   definition_location: locationOf(policy),
+});
+
+/** Members of a rendered policy by the rule that they show. */
+const MEMBERS = {
+  inherit: 'inherit',
+  description: 'description',
+  guardrailsAdd: 'guardrails_add',
+  guardrailsRemove: 'guardrails_remove',
+  condition: 'condition',
+  pipeline: 'pipeline',
+} as const;
+
+/** Two versions, and the members in which they differ. */
+export function renderComparison({ first, second, differing }: PolicyComparison) {
+  const [shownFirst, shownSecond] = [renderPolicy(first), renderPolicy(second)];
+  const diffs = differing.map((rule) => {
+    const member = MEMBERS[rule];
+    return [member, { version_a: shownFirst[member], version_b: shownSecond[member] }] as const;
+  });
+  return { version_a: shownFirst, version_b: shownSecond, field_diffs: Object.fromEntries(diffs) };
+}
+
+type Messages = readonly { readonly role: string | null }[];
+
+/** The messages with edited texts; null without an edit. */
+const renderEdit = (messages: Messages, edited: readonly string[] | null) =>
+  edited === null ? null : { messages: messages.map(({ role }, index) => ({ role, content: edited[index] })) };
+
+/** Result of a trial of a pipeline on messages. */
+export const renderTrial = ({ end, steps, edited, error, answer }: PipelineTrial, messages: Messages) => ({
+  terminal_action: end,
+  step_results: steps.map((step) => ({
+    guardrail_name: step.guardrail,
+    outcome: step.outcome,
+    action_taken: step.action,
+    modified_data: renderEdit(messages, step.edited),
+    error_detail: step.error,
+    duration_seconds: step.durationMs / 1_000,
+  })),
+  modified_data: renderEdit(messages, edited),
+  error_message: error,
+  modify_response_message: answer,
 });
 
 export const renderPolicies = (policies: readonly ShownPolicy[]) => ({

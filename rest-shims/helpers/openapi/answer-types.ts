@@ -17,6 +17,8 @@ import { MEMORY_ANSWERS } from './answer-types/memory.ts';
 import { PLUGIN_ANSWERS } from './answer-types/plugins.ts';
 import { SEARCH_ANSWERS } from './answer-types/search.ts';
 import { PROVIDER_OBJECT_ANSWERS } from './answer-types/provider-objects.ts';
+import { TOOL_ANSWERS } from './answer-types/tools.ts';
+import { WORKFLOW_ANSWERS } from './answer-types/workflows.ts';
 import { VIDEO_ANSWERS } from './answer-types/videos.ts';
 import { VECTOR_STORE_ANSWERS } from './answer-types/vector-stores.ts';
 import { POLICY_ANSWERS, POLICY_TYPES } from './answer-types/policies.ts';
@@ -37,6 +39,8 @@ export const ANSWER_TYPES: AnswerTypes = {
   ...MEMORY_ANSWERS,
   ...PLUGIN_ANSWERS,
   ...SEARCH_ANSWERS,
+  ...TOOL_ANSWERS,
+  ...WORKFLOW_ANSWERS,
   ...VECTOR_STORE_ANSWERS,
   ...PROVIDER_OBJECT_ANSWERS,
   ...VIDEO_ANSWERS,

@@ -5,6 +5,7 @@ import { MEMORY_DESCRIPTIONS } from './memory-descriptions.ts';
 import { PLUGIN_DESCRIPTIONS } from './plugin-descriptions.ts';
 import { SEARCH_DESCRIPTIONS } from './search-descriptions.ts';
 import { PROVIDER_OBJECT_DESCRIPTIONS } from './provider-object-descriptions.ts';
+import { TOOL_DESCRIPTIONS } from './tool-descriptions.ts';
 import { VIDEO_DESCRIPTIONS } from './video-descriptions.ts';
 import { VECTOR_STORE_DESCRIPTIONS } from './vector-store-descriptions.ts';
 import { POLICY_DESCRIPTIONS } from './policy-descriptions.ts';
@@ -21,6 +22,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   ...MEMORY_DESCRIPTIONS,
   ...PLUGIN_DESCRIPTIONS,
   ...SEARCH_DESCRIPTIONS,
+  ...TOOL_DESCRIPTIONS,
   ...VECTOR_STORE_DESCRIPTIONS,
   ...PROVIDER_OBJECT_DESCRIPTIONS,
   ...VIDEO_DESCRIPTIONS,
@@ -244,6 +246,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'forwardedGemini.put': "Call Gemini's own API.",
   'guardrails.airlines': 'List the airlines that guardrails treat as competitors: none.',
   'guardrails.apply': 'Check a text with a guardrail.',
+  'guardrails.testCode': 'Answer that code of guardrails does not run here.',
   'guardrails.category': 'Read a category of contents: always 404.',
   'guardrails.create': 'Create a guardrail.',
   'guardrails.delete': 'Delete a guardrail.',

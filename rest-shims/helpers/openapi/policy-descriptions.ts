@@ -1,6 +1,7 @@
 /** One-line descriptions of route rows about policies and prompts. */
 export const POLICY_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'policies.check': 'Check policies in the format of the configuration file. Nothing is stored.',
+  'policies.compare': 'Compare the rules of two versions of policies.',
   'policies.create': 'Create a policy. It is in force immediately.',
   'policies.createVersion': 'Copy a version of a policy as a new draft.',
   'policies.delete': 'Delete a version of a policy.',
@@ -12,6 +13,7 @@ export const POLICY_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'policies.names': 'List the names of the policies in force.',
   'policies.resolve': 'List the policies that attachments apply to a call with given facts.',
   'policies.setStatus': 'Publish a draft of a policy, or change whether a version is in force.',
+  'policies.testPipeline': 'Run a pipeline on messages. No model is called.',
   'policies.templates': 'List templates of policies. There are none.',
   'policies.update': 'Change a draft of a policy.',
   'policies.use': 'Count runs of the guardrails of policies, by policy and by day.',

@@ -36,6 +36,8 @@ export const AUDIT_NOUNS = [
   'mcp_toolset',
   'command_line_session',
   'plugin',
+  'tool',
+  'tool_override',
 ] as const;
 export type AuditNoun = (typeof AUDIT_NOUNS)[number];
 

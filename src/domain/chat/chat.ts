@@ -168,6 +168,10 @@ export interface Outcome {
   readonly failure: { readonly message: string; readonly code: string } | null;
   /** Text of the answer, truncated to the request's `textLimit`; null without a limit. */
   readonly text: string | null;
+  /**
+   * Names of the tools that the answer calls, as far as its events were parsed; absent for none. A name may repeat.
+   */
+  readonly calledTools?: readonly string[];
   /** Key of the cached answer; absent for the answer of an upstream. */
   readonly cacheHitKey?: string;
 }

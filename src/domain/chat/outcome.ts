@@ -10,6 +10,7 @@ export class OutcomeCollector {
   #usage: Usage | null = null;
   #failure: Outcome['failure'] = null;
   #text = '';
+  #calledTools: string[] | null = null;
 
   /** `textLimit`: number of characters to keep of the answer's text, refusal and tool calls; 0 keeps none. */
   constructor(textLimit: number) {
@@ -37,6 +38,7 @@ export class OutcomeCollector {
         break;
       case 'toolCall':
         this.#addText(`${step.name ?? ''}${step.arguments}`);
+        if (step.name !== null) (this.#calledTools ??= []).push(step.name);
         break;
       case 'reasoning':
       case 'reasoningProof':
@@ -59,6 +61,7 @@ export class OutcomeCollector {
       usage: this.#usage,
       failure: this.#failure,
       text: this.#textLimit === 0 ? null : this.#text,
+      ...(this.#calledTools === null ? {} : { calledTools: this.#calledTools }),
     };
   }
 

@@ -11,6 +11,14 @@ export interface GuardedText {
   readonly role: TextRole | null;
 }
 
+/** Tools of a request or of an answer. */
+export interface InspectedTools {
+  /** Names of the tools that a request offers or calls, or that an answer calls. */
+  readonly used: readonly string[];
+  /** Reads the names of the tools whose results the conversation has. */
+  resultsOf(): readonly string[];
+}
+
 /** Texts of one call for one guardrail. */
 export interface Inspection {
   readonly phase: 'request' | 'response';
@@ -22,6 +30,8 @@ export interface Inspection {
   readonly caller: Caller;
   /** Fires when the call is cancelled. */
   readonly signal: AbortSignal;
+  /** Reads the tools of the request or of the answer; absent where there are none. */
+  readonly tools?: (() => InspectedTools) | undefined;
   /** Language of the texts; null or absent for the configured one. */
   readonly language?: string | null;
   /** Kinds of entities to find; null or absent for the configured kinds. */
@@ -53,6 +63,8 @@ export type Verdict =
 export interface Guardrail {
   /** Throws GuardrailFailed, and Unavailable when the guardrail cannot run with its settings. */
   check(inspection: Inspection): Verdict | Promise<Verdict>;
+  /** Whether it checks tools, and so also requests and answers without texts. */
+  readonly readsTools?: true;
 }
 
 /** How texts of a stream are checked. */

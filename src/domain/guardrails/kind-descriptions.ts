@@ -84,6 +84,7 @@ export const KIND_DESCRIPTIONS: readonly DescribedKind[] = [
       UNREACHABLE,
     ],
   },
+  { kind: 'tool_policy', title: 'Policies of tools', modes: ['pre_call', 'during_call', 'post_call'], params: [] },
   {
     kind: 'presidio',
     title: 'Presidio',

@@ -208,3 +208,10 @@ export function inheritanceOf(policy: Policy, inForce: ReadonlyMap<string, Polic
   }
   return { chain, fault: null };
 }
+
+/** Rules that two versions of policies may differ in. */
+const RULES = ['inherit', 'description', 'guardrailsAdd', 'guardrailsRemove', 'condition', 'pipeline'] as const;
+
+/** Names of the rules in which two versions differ. */
+export const differingRules = (one: PolicyRules, other: PolicyRules): readonly (typeof RULES)[number][] =>
+  RULES.filter((name) => JSON.stringify(one[name]) !== JSON.stringify(other[name]));

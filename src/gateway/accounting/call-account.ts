@@ -11,6 +11,7 @@ import type { HealthTracker, TrackedCall } from '../routing/health.ts';
 import { routingSpan } from '../auto-routers/routing-span.ts';
 import type { Traffic } from '../routing/traffic.ts';
 import { maskedForRecord } from './recorded-texts.ts';
+import { recordTools } from './recorded-tools.ts';
 import { type RecordedRequest, type ClosedCall, type RecordedGuardrails, recordOf } from './record.ts';
 
 /** Gateway parts that a call account uses. */
@@ -269,6 +270,7 @@ export class CallAccount {
   #write(call: ClosedCall): void {
     const { recorder, ids } = this.#tools;
     const record = recordOf(call);
+    recordTools(recorder, call, record.spend);
     const entries = this.#guard?.entries;
     const hasRuns = entries !== undefined && entries.length > 0;
     const { routing } = record.spend;

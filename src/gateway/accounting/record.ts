@@ -12,6 +12,7 @@ import type { ActiveGuardrail } from '../../domain/guardrails/guardrail.ts';
 import type { Endpoint } from '../../domain/inference/endpoint.ts';
 import { GEN_AI, GEN_AI_OPERATIONS } from '../../domain/traces/conventions/gen-ai-attributes.ts';
 import type { Usd } from '../../domain/money.ts';
+import type { SeenTool } from '../../domain/tools/tool-use.ts';
 import type { Span, SpanType } from '../../domain/traces/span.ts';
 import { MAX_VALUE_BYTES, truncateUnits, truncateConversation, truncateText } from '../../domain/traces/truncate.ts';
 
@@ -42,6 +43,8 @@ export interface RecordedRequest extends Pick<
     /** Absent for endpoints without a prompt. */
     readonly input?: Endpoint['input'];
   };
+  /** The tool of an MCP server that the call is for; absent for other calls. */
+  readonly calledTool?: SeenTool;
 }
 
 /** Guardrails of a call and their runs, for its record. */

@@ -9,6 +9,7 @@ import { decisionTexts } from '../../domain/guardrails/texts/decision-texts.ts';
 import { isMembers, type Members, type TextPlace, withTexts } from '../../domain/guardrails/texts/walk.ts';
 import { createStreamWindow, guardedBytes, guardedDeltas } from './guarded-stream.ts';
 import type { CallGuard, RunningCall } from './guarding.ts';
+import { createStreamTools, withAnswerTools } from './inspected-tools.ts';
 
 /** Maximum size of a complete answer, in bytes. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
@@ -50,21 +51,23 @@ export function guardAnswer(
   let isReleased = false;
   let decision: Exchange['decision'];
 
-  async function checkStream(texts: readonly string[], isLast: boolean): Promise<readonly string[] | null> {
-    const checked = await guard.check('post_call', asAnswer(texts), call, isLast ? 'all' : 'failures');
-    return checked.isEdited ? checked.texts : null;
-  }
-
   function guardStream(exchange: Exchange): Exchange {
+    const tools = guard.readsTools('post_call') ? createStreamTools(request.body) : null;
+    const running = tools === null ? call : { ...call, tools: () => tools.checked() };
+    async function checkStream(texts: readonly string[], isLast: boolean): Promise<readonly string[] | null> {
+      const checked = await guard.check('post_call', asAnswer(texts), running, isLast ? 'all' : 'failures');
+      return checked.isEdited ? checked.texts : null;
+    }
     const window = createStreamWindow({
       // The last events of the Responses API repeat all texts, and would contain an edited text without its edits.
       isEditable: endpoint.dialect !== null && endpoint.dialect !== 'responses',
       check: checkStream,
+      ...(tools === null ? {} : { isCheckDue: () => tools.isCheckDue() }),
       refusal: (where: string) => maskingRefusal(guard, where),
       // Only responses are stored, and their streams cannot be edited.
       passed: () => passed(null),
     });
-    const streamGuard = { settings: streamSettings(guard), window };
+    const streamGuard = { settings: streamSettings(guard), window, tools };
     const guarded: Exchange = {
       ...exchange,
       outcome() {
@@ -109,7 +112,7 @@ export function guardAnswer(
       body === null
         ? [{ text: new TextDecoder().decode(bytes), path: [], role: 'assistant' }]
         : answerTexts(endpoint, body);
-    const { texts, isEdited } = await guard.check('post_call', places, call);
+    const { texts, isEdited } = await guard.check('post_call', places, withAnswerTools(call, request.body, body));
     passed(isEdited ? texts : null);
     const unedited = { bytes, deltas: () => exchange.deltas(), outcome: () => exchange.outcome() };
     if (!isEdited) return unedited;

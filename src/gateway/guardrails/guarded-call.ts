@@ -12,6 +12,7 @@ import { AnsweredByPipeline } from '../../domain/policies/pipeline-rejection.ts'
 import type { OpenCall } from '../calls/call.ts';
 import type { DecisionRecord, GatewayCall } from '../gateway.ts';
 import { guardAnswer, maskingRefusal } from './guarded-answer.ts';
+import { withRequestTools } from './inspected-tools.ts';
 import { maskedDecision } from './recorded-decision.ts';
 
 /** A request whose answer is stored and published only after its guardrails let it pass. */
@@ -134,7 +135,7 @@ async function editedRequest(
     return { ...request, body: { ...request.body, ...changes }, replaced: { ...request.replaced, ...changes } };
   };
   const onEdit = keep === undefined ? undefined : (texts: readonly string[]): void => keep(after(texts));
-  const { texts, isEdited } = await guard.check(mode, places, call, 'all', onEdit);
+  const { texts, isEdited } = await guard.check(mode, places, withRequestTools(call, request.body), 'all', onEdit);
   if (!isEdited) return request;
   if (request.form !== undefined) throw maskingRefusal(guard, 'in a form');
   return after(texts);
@@ -164,14 +165,16 @@ export async function checkedRequest(
 ): Promise<ModelRequest> {
   assertNoRepeatedMember(guard, request);
   const checked = await editedRequest(guard, 'pre_call', { request, call });
-  await guard.checkAtOnce('during_call', requestTexts(checked.endpoint, checked.body), call);
+  const running = withRequestTools(call, checked.body);
+  await guard.checkAtOnce('during_call', requestTexts(checked.endpoint, checked.body), running);
   return checked;
 }
 
 /** Runs guardrails in parallel with the call. A check that blocks or fails aborts the returned signal. */
 function checkInParallel(guard: CallGuard, request: ModelRequest, call: RunningCall) {
   const stop = new AbortController();
-  const checking = guard.checkAtOnce('during_call', requestTexts(request.endpoint, request.body), call);
+  const running = withRequestTools(call, request.body);
+  const checking = guard.checkAtOnce('during_call', requestTexts(request.endpoint, request.body), running);
   checking.catch((failure: unknown) => stop.abort(failure));
   return { checking, signal: AbortSignal.any([call.signal, stop.signal]) };
 }

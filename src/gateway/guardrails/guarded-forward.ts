@@ -9,6 +9,7 @@ import { streamSettings, maskingRefusal } from './guarded-answer.ts';
 import { assertNoRepeatedMember } from './guarded-call.ts';
 import { createStreamWindow, guardedBytes } from './guarded-stream.ts';
 import type { CallGuard, RunningCall } from './guarding.ts';
+import { createStreamTools, withAnswerTools, withRequestTools } from './inspected-tools.ts';
 
 /** Maximum size of an answer that is checked, in bytes. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
@@ -46,9 +47,10 @@ export async function checkForwarded(guard: CallGuard, request: Forwarded, call:
   if (body.length > 0 && OTHER_CHARSET.test(type)) throw uncheckable(guard, 'a body in this character set');
   if (!isEmpty(fields) && beginsWithBrace(body)) assertNoRepeatedMember(guard, { bytes: body, fromLevel: 1 });
   const places = isEmpty(fields) ? bodyTexts(body) : allTexts(fields);
-  const { texts, isEdited } = await guard.check('pre_call', places, call);
+  const running = withRequestTools(call, fields);
+  const { texts, isEdited } = await guard.check('pre_call', places, running);
   const current = places.map(({ role, text }, index) => ({ role, text: texts[index] ?? text }));
-  await guard.checkAtOnce('during_call', current, call);
+  await guard.checkAtOnce('during_call', current, running);
   if (!isEdited) return request;
   const isJsonObject = request.form === undefined && !isEmpty(fields) && beginsWithBrace(body);
   if (!isJsonObject) throw maskingRefusal(guard, 'in this body');
@@ -74,16 +76,19 @@ export async function checkForwardedAnswer(guard: CallGuard, exchange: Exchange,
   if (OTHER_CHARSET.test(type)) throw uncheckable(guard, 'an answer in this character set');
   const { 'content-length': _length, ...headers } = exchange.headers;
   if (EVENTS.test(type)) {
+    const tools = guard.readsTools('post_call') ? createStreamTools({}) : null;
+    const running = tools === null ? call : { ...call, tools: () => tools.checked() };
     const window = createStreamWindow({
       isEditable: false,
+      ...(tools === null ? {} : { isCheckDue: () => tools.isCheckDue() }),
       async check(texts, isLast) {
         const answerTexts = texts.map((text) => ({ text, role: null }));
-        const checked = await guard.check('post_call', answerTexts, call, isLast ? 'all' : 'failures');
+        const checked = await guard.check('post_call', answerTexts, running, isLast ? 'all' : 'failures');
         return checked.isEdited ? checked.texts : null;
       },
       refusal: (where) => maskingRefusal(guard, where),
     });
-    const { bytes, firstReleased } = guardedBytes(exchange.bytes, { settings: streamSettings(guard), window });
+    const { bytes, firstReleased } = guardedBytes(exchange.bytes, { settings: streamSettings(guard), window, tools });
     await firstReleased;
     return { ...exchange, headers, bytes };
   }
@@ -105,7 +110,7 @@ async function editedBody(guard: CallGuard, bytes: Uint8Array, call: RunningCall
   // JSON that is no object is wrapped in one, so that its texts have a path.
   const members: Members = isMembers(value) ? value : { value };
   const places = isJson ? allTexts(members) : wholeText(bytes);
-  const { texts, isEdited } = await guard.check('post_call', places, call);
+  const { texts, isEdited } = await guard.check('post_call', places, withAnswerTools(call, {}, value));
   if (!isEdited) return bytes;
   if (!isJson) return Buffer.from(texts.join(''));
   const edited = { ...members, ...withTexts(members, places, texts) };

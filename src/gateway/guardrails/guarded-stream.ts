@@ -4,6 +4,7 @@ import { Unavailable } from '../../domain/errors.ts';
 import type { StreamSettings } from '../../domain/guardrails/guardrail.ts';
 import { createEventReader, type StreamEvent } from '../../domain/guardrails/texts/stream-events.ts';
 import { createStreamTexts, withStreamTexts } from '../../domain/guardrails/texts/stream-texts.ts';
+import type { StreamTools } from './inspected-tools.ts';
 
 /** Maximum characters of a stream that are buffered until they are checked. */
 const MAX_BUFFERED_CHARACTERS = 64 * 1024 * 1024;
@@ -20,6 +21,8 @@ interface TextChecks {
   refusal(where: string): Error;
   /** Called when the last texts may be sent. */
   passed?(): void;
+  /** Whether a check is due that does not depend on texts. */
+  isCheckDue?(): boolean;
 }
 
 /** The texts of a stream that were received since the last check. */
@@ -35,7 +38,7 @@ interface StreamWindow {
 }
 
 /** Buffers the texts that were received since the last check, and checks them. */
-export function createStreamWindow({ isEditable, check, refusal, passed }: TextChecks): StreamWindow {
+export function createStreamWindow({ isEditable, check, refusal, passed, isCheckDue }: TextChecks): StreamWindow {
   const streamTexts = createStreamTexts();
   let isUnchanged = true;
   let isComplete = false;
@@ -43,8 +46,8 @@ export function createStreamWindow({ isEditable, check, refusal, passed }: TextC
     append: streamTexts.append,
     async checked(isLast) {
       const all = streamTexts.texts(isLast);
-      const isCheckDue = all.length > 0 && (isLast || streamTexts.waiting > 0);
-      const edited = isCheckDue ? await check(all, isLast) : null;
+      const isTextDue = all.length > 0 && (isLast || streamTexts.waiting > 0);
+      const edited = isTextDue || isCheckDue?.() === true ? await check(all, isLast) : null;
       if (edited !== null && (!isEditable || streamTexts.hasCopies)) throw refusal('in this stream');
       const released = streamTexts.release(edited);
       if (released === null) throw refusal('that is sent already or cannot be replaced');
@@ -61,6 +64,8 @@ export function createStreamWindow({ isEditable, check, refusal, passed }: TextC
 interface StreamGuard {
   readonly settings: StreamSettings;
   readonly window: StreamWindow;
+  /** Receives the tools that the stream calls; null or absent where no guardrail checks them. */
+  readonly tools?: StreamTools | null;
 }
 
 interface GuardedBytes {
@@ -123,6 +128,7 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
     const hold = (events: readonly StreamEvent[]): void => {
       for (const event of events) {
         for (const { channel, text, kind } of event.texts) window.append(channel, text, kind);
+        if (guard.tools) for (const value of event.values()) guard.tools.add(value);
         bufferedLength += event.raw.length;
         buffered.push(event);
       }
@@ -210,6 +216,7 @@ export function guardedDeltas(
         (beginsWord(buffered.slice(-1).map(textOf), [{ text }]) || buffered.length >= samplingRate * MAX_WINDOW_FACTOR);
       if (isReleased) await release(false);
       window.append(channel, text);
+      if (step.value.kind === 'toolCall' && step.value.name !== null) guard.tools?.addName(step.value.name);
       buffered.push(step.value);
       if (isReleased) return;
     }

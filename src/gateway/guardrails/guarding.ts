@@ -8,6 +8,7 @@ import {
   type ActiveGuardrails,
   type GuardedText,
   hasMode,
+  type InspectedTools,
   type Inspection,
   type Verdict,
 } from '../../domain/guardrails/guardrail.ts';
@@ -37,6 +38,8 @@ export interface RunningCall {
   readonly callId: string;
   readonly traceId: string;
   readonly signal: AbortSignal;
+  /** Reads the tools of the request or of the answer that is checked; absent where there are none. */
+  readonly tools?: () => InspectedTools;
 }
 
 /** Result of all guardrails of one mode. */
@@ -71,6 +74,8 @@ export interface CallGuard {
   endRequestCheck(): void;
   /** Guardrails of a mode. */
   of(mode: GuardrailMode): readonly ActiveGuardrail[];
+  /** Whether a guardrail of a mode checks tools. */
+  readsTools(mode: GuardrailMode): boolean;
   /**
    * Runs the guardrails of a mode in order, each with the texts that the one before edited. Throws Rejected,
    * GuardrailFailed and Unavailable. With `recorded` set to `failures`, only runs that block or fail have an entry.
@@ -162,14 +167,14 @@ function guardsOver(active: ActiveGuardrails, clock: Clock, policies: GuardOptio
       running: RunningCall,
       recorded: 'all' | 'failures' = 'all',
     ): Promise<Verdict> {
-      const { callId, traceId, signal } = running;
+      const { callId, traceId, signal, tools } = running;
       if (one.pipeline !== undefined)
         return runPipeline(one.pipeline, texts, (step, current) =>
           inspects(step) ? run(step, mode, current, running, recorded) : Promise.resolve(PASSED),
         );
       const inspected = texts.filter(({ role }) => role === null || !one.skips.includes(role));
       const startMs = clock.monotonicMs();
-      if (inspected.length === 0) return { kind: 'passed' };
+      if (inspected.length === 0 && one.guardrail.readsTools !== true) return { kind: 'passed' };
       const phase = mode === 'post_call' ? 'response' : 'request';
       const inspection: Inspection = {
         phase,
@@ -179,6 +184,7 @@ function guardsOver(active: ActiveGuardrails, clock: Clock, policies: GuardOptio
         traceId,
         caller: selection.caller,
         signal,
+        tools,
       };
       let verdict: Verdict | null = null;
       try {
@@ -201,6 +207,7 @@ function guardsOver(active: ActiveGuardrails, clock: Clock, policies: GuardOptio
       entries,
       policies: shown,
       of,
+      readsTools: (mode) => of(mode).some(checksTools),
       isIdle: () => usable.length === 0,
       has: (mode) => usable.some((one) => hasMode(one, mode)),
       checksRequest,
@@ -281,6 +288,9 @@ function guardsOver(active: ActiveGuardrails, clock: Clock, policies: GuardOptio
     },
   };
 }
+
+const checksTools = ({ guardrail, pipeline }: RunnableGuardrail): boolean =>
+  guardrail.readsTools === true || (pipeline?.steps ?? []).some(({ guardrails }) => guardrails.some(checksTools));
 
 /** Names of guardrails, each once, without those that only mask records. */
 function namesThatRun(guardrails: readonly ActiveGuardrail[]): string[] {

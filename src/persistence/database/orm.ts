@@ -51,6 +51,9 @@ import { createPluginStore } from '../plugins/store.ts';
 import { createSearchToolStore } from '../search-tools/store.ts';
 import { createVectorStoreIndexStore } from '../vector-store-indexes/store.ts';
 import { createVectorStoreStore } from '../vector-stores/store.ts';
+import { createToolOverrideStore, createToolStore } from '../tools/store.ts';
+import { createToolUseStore } from '../tools/use.ts';
+import { createWorkflowStore } from '../workflows/store.ts';
 import { createPolicyAttachmentStore, createPolicyStore } from '../policies/store.ts';
 import { createPromptStore } from '../prompts/store.ts';
 import { createMcpServerStore } from '../mcp-servers/store.ts';
@@ -283,6 +286,10 @@ export async function openStores(options: StoresOptions) {
     searchTools: createSearchToolStore(database),
     memory: createMemoryStore(database),
     plugins: createPluginStore(database),
+    toolOverrides: createToolOverrideStore(database),
+    tools: createToolStore(database),
+    toolUse: createToolUseStore(database),
+    workflows: createWorkflowStore(database),
     policies: createPolicyStore(database),
     policyAttachments: createPolicyAttachmentStore(database),
     prompts: createPromptStore(database),

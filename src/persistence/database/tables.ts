@@ -45,6 +45,8 @@ import { PluginEntity } from '../plugins/entities.ts';
 import { SearchToolEntity } from '../search-tools/entities.ts';
 import { VectorStoreIndexEntity } from '../vector-store-indexes/entities.ts';
 import { VectorStoreEntity } from '../vector-stores/entities.ts';
+import { ToolCallEntity, ToolDayEntity, ToolEntity, ToolOverrideEntity } from '../tools/entities.ts';
+import { WorkflowEventEntity, WorkflowMessageEntity, WorkflowRunEntity } from '../workflows/entities.ts';
 import { PolicyAttachmentEntity, PolicyEntity } from '../policies/entities.ts';
 import { PromptEntity } from '../prompts/entities.ts';
 import { McpServerEntity } from '../mcp-servers/entities.ts';
@@ -140,6 +142,13 @@ export const ENTITIES = [
   CommandLineSessionEntity,
   MemoryEntity,
   PluginEntity,
+  ToolEntity,
+  ToolOverrideEntity,
+  ToolDayEntity,
+  ToolCallEntity,
+  WorkflowRunEntity,
+  WorkflowEventEntity,
+  WorkflowMessageEntity,
   PolicyEntity,
   PolicyAttachmentEntity,
   PromptEntity,

@@ -205,6 +205,15 @@ const thinkingText = (thinking: unknown): string =>
     .map((item) => text(object(item)['text']) ?? '')
     .join('');
 
+/** Names of the tools that the first choice of a chunk or of an answer calls. */
+export function toolNamesOf(value: unknown, part: 'delta' | 'message'): readonly string[] {
+  const choice = object(list(object(value)['choices'])[0]);
+  return list(object(choice[part])['tool_calls']).flatMap((call) => {
+    const named = object(call);
+    return text(object(named['function'] ?? named['custom'])['name']) ?? [];
+  });
+}
+
 /** Generated text of a delta: text, or name and arguments of a tool call. Empty for other deltas. */
 export function textOfDelta(delta: ChatDelta): string {
   if (delta.kind === 'text') return delta.text;

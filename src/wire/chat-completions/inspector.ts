@@ -5,7 +5,16 @@ import { SMALL_N } from '../json/bytes.ts';
 import { parseJson } from '../json/fields.ts';
 import { createModelRewriter, type ModelRewriter } from '../json/members.ts';
 import { dataOf, eventOf } from '../sse/events.ts';
-import { chargedOf, deltasOfChunk, errorOf, factsOf, isAnswer, isUsageChunk, textOfDelta } from './answer.ts';
+import {
+  chargedOf,
+  deltasOfChunk,
+  errorOf,
+  factsOf,
+  isAnswer,
+  isUsageChunk,
+  textOfDelta,
+  toolNamesOf,
+} from './answer.ts';
 
 /** Properties of a vendor's answers that cannot be read from the answers. */
 export interface AnswerForm {
@@ -20,6 +29,8 @@ const DONE = Buffer.from('[DONE]');
 const FINISH_REASON = Buffer.from('"finish_reason":');
 const USAGE = Buffer.from('"usage":');
 const NULL = Buffer.from('null');
+/** Begins the first piece of a tool call. Text of an answer has escaped quotation marks. */
+const NAME = Buffer.from('"name":');
 
 /**
  * Inspects a stream of chat completions or completions. When the outcome keeps no text, most chunks in the middle of an
@@ -38,6 +49,7 @@ export class ChunkInspector implements StreamInspector {
   #failure: Outcome['failure'] = null;
   #charged: Usd | undefined;
   #text = '';
+  #calledTools: string[] | null = null;
   pieces = 0;
 
   constructor(options: InspectorOptions, form: AnswerForm = {}) {
@@ -63,6 +75,7 @@ export class ChunkInspector implements StreamInspector {
       ...(this.#charged === undefined ? {} : { charged: this.#charged }),
       failure: this.#failure,
       text: this.#options.textLimit === 0 ? null : this.#text,
+      ...(this.#calledTools === null ? {} : { calledTools: this.#calledTools }),
     };
   }
 
@@ -91,6 +104,7 @@ export class ChunkInspector implements StreamInspector {
     this.#finishReason = facts.finishReason ?? this.#finishReason;
     this.#usage = facts.usage ?? this.#usage;
     if (this.#form.reportsCost === true) this.#charged = chargedOf(chunk) ?? this.#charged;
+    this.#keepTools(chunk);
     if (this.#options.textLimit > 0) this.#keepText(chunk);
     this.#hasBegun = true;
     if (this.#options.removeUsageChunk && isUsageChunk(chunk)) return null;
@@ -106,6 +120,11 @@ export class ChunkInspector implements StreamInspector {
     return renamed === data ? event : eventOf(renamed);
   }
 
+  #keepTools(chunk: unknown): void {
+    const names = toolNamesOf(chunk, 'delta');
+    if (names.length > 0) (this.#calledTools ??= []).push(...names);
+  }
+
   #keepText(chunk: unknown): void {
     for (const delta of deltasOfChunk(chunk)) {
       const remaining = this.#options.textLimit - this.#text.length;
@@ -115,8 +134,8 @@ export class ChunkInspector implements StreamInspector {
 }
 
 /**
- * Whether a chunk certainly has one choice, with a finish reason of null, and no usage. Searches its text, without
- * parsing it.
+ * Whether a chunk certainly has one choice, with a finish reason of null, no usage and no name of a tool. Searches its
+ * text, without parsing it.
  */
 function isMiddle(data: Buffer): boolean {
   const reason = data.indexOf(FINISH_REASON);
@@ -125,7 +144,7 @@ function isMiddle(data: Buffer): boolean {
   // The only JSON value that begins with n is null.
   if (data[reasonValue] !== SMALL_N) return false;
   const hasSecondChoice = data.indexOf(FINISH_REASON, reasonValue) !== -1;
-  if (hasSecondChoice) return false;
+  if (hasSecondChoice || data.indexOf(NAME) !== -1) return false;
   const usage = data.indexOf(USAGE);
   return usage === -1 || isUsageNull(data, usage);
 }

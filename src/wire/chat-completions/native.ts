@@ -18,6 +18,7 @@ import {
   isAnswer,
   searchUnitsOf,
   textOfDelta,
+  toolNamesOf,
 } from './answer.ts';
 import { type AnswerForm, ChunkInspector } from './inspector.ts';
 import { readChat } from './read-request.ts';
@@ -54,7 +55,16 @@ export function wholeAnswer(
   const searchUnits = searchUnitsOf(value);
   const charged = reportsCost === true ? chargedOf(value) : undefined;
   const text = textLimit === 0 ? null : deltasOfAnswer(value).map(textOfDelta).join('').slice(0, textLimit);
-  const reported: Outcome = { responseId: id, responseModel, finishReason, usage, failure: null, text };
+  const calledTools = toolNamesOf(value, 'message');
+  const reported: Outcome = {
+    responseId: id,
+    responseModel,
+    finishReason,
+    usage,
+    failure: null,
+    text,
+    ...(calledTools.length === 0 ? {} : { calledTools }),
+  };
   const outcome: Outcome =
     searchUnits === null && charged === undefined
       ? reported

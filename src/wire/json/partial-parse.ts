@@ -114,3 +114,10 @@ function withDeferred(
   }
   return Object.defineProperty(fields, DEFERRED, { value: deferred });
 }
+
+/** Bytes of a member whose parsing was deferred; null for other members. Parses nothing. */
+export function deferredBytes(fields: RequestBody, key: string): number | null {
+  const { [DEFERRED]: deferred } = fields as RequestBody & Partial<DeferringObject>;
+  const member = deferred?.get(key);
+  return member === undefined || !DEFERRED_GETTERS.has(key) ? null : member.end - member.start;
+}

@@ -71,3 +71,42 @@ describe.each(PATHS)('guardrails.apply at %s', (path) => {
     expect(status).toBe(503);
   });
 });
+
+describe('guardrails.testCode', () => {
+  const CODE = {
+    custom_code: 'def apply_guardrail(inputs, request_data, input_type):\n  return allow()',
+    test_input: {},
+  };
+  const test = (body: object, headers: Record<string, string> = {}) =>
+    guarded.ask('/guardrails/test_custom_code', body, headers);
+
+  it('200: code does not run', async () => {
+    const { status, body } = await test(CODE);
+    expect([status, body]).toEqual([
+      200,
+      {
+        success: false,
+        result: null,
+        error:
+          'Code of guardrails does not run here. Run it in a server of your own, and register the server as a guardrail of the kind generic_guardrail_api.',
+        error_type: 'compilation',
+      },
+    ]);
+  });
+
+  it('401: no key, and a user', async () => {
+    expect((await test(CODE, { authorization: '' })).status).toBe(401);
+    expect((await test(CODE, await guarded.newKey())).status).toBe(401);
+  });
+
+  it('403: a read-only administrator', async () => {
+    const { body } = await guarded.ask('/user/new', { user_id: 'code-viewer', user_role: 'proxy_admin_viewer' });
+    const { key } = body as { readonly key: string };
+    expect((await test(CODE, { authorization: `Bearer ${key}` })).status).toBe(403);
+  });
+
+  it('422: members are missing', async () => {
+    const missing = (name: string) => ({ type: 'missing', loc: ['body', name], msg: 'Field required' });
+    expect((await test({})).body).toEqual({ detail: [missing('custom_code'), missing('test_input')] });
+  });
+});

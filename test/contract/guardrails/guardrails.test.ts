@@ -177,6 +177,7 @@ describe('information for forms in which guardrails are edited', () => {
           openai_moderation: modes,
           generic_guardrail_api: modes,
           decision_model: modes,
+          tool_policy: ['pre_call', 'during_call', 'post_call'],
           presidio: modes,
         },
         providers_without_directional_logging_only_scope: [],
@@ -206,6 +207,7 @@ describe('information for forms in which guardrails are edited', () => {
         'openai_moderation',
         'generic_guardrail_api',
         'decision_model',
+        'tool_policy',
         'presidio',
       ],
     ]);

@@ -6,6 +6,7 @@ const FAULT =
 /** Answers of route rows about policies and prompts. */
 export const POLICY_ANSWERS: AnswerTypes = {
   'policies.check': `{ valid: boolean, errors: ${FAULT}[], warnings: ${FAULT}[] }`,
+  'policies.compare': '{ version_a: Policy, version_b: Policy, field_diffs: object }',
   'policies.create': 'Policy',
   'policies.createVersion': 'Policy',
   'policies.delete': '{ message: string, warning?: string }',
@@ -20,6 +21,14 @@ export const POLICY_ANSWERS: AnswerTypes = {
     matched_policies: { policy_name: string, matched_via: string, guardrails_added: string[] }[] }
   `,
   'policies.setStatus': 'Policy',
+  'policies.testPipeline': `
+    { terminal_action: string,
+      step_results: {
+        guardrail_name: string, outcome: string, action_taken: string, modified_data: object | null,
+        error_detail: string | null, duration_seconds: number
+      }[],
+      modified_data: object | null, error_message: string | null, modify_response_message: string | null }
+  `,
   'policies.templates': 'object[]',
   'policies.update': 'Policy',
   'policies.use': `

@@ -16,6 +16,7 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   },
   'guardrails.airlines': '{ airlines: { id: string, match: string, tags: string[] }[] }',
   'guardrails.apply': '{ response_text: string }',
+  'guardrails.testCode': '{ success: boolean, result: null, error: string, error_type: string }',
   'guardrails.create': `
     { guardrail_id: string, guardrail_name: string, litellm_params: object, guardrail_info: object | null }
   `,

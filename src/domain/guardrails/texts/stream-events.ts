@@ -12,6 +12,8 @@ export interface StreamEvent {
    * become null.
    */
   withTexts(next: (channel: string) => string): string;
+  /** The JSON values of the event. They are parsed again. */
+  values(): readonly unknown[];
 }
 
 /** Splits a stream of server-sent events. */
@@ -176,6 +178,7 @@ function eventOf(lines: readonly Line[], eventIndex: number): StreamEvent {
   return {
     raw: lines.map(({ text, end }) => text + end).join(''),
     texts: texts.map(({ channel, text, kind }) => ({ channel, text, kind })),
+    values: () => contentOf(lines).values.map(({ holder }) => holder.value),
     withTexts(next) {
       const written: (string | null)[] = lines.map(({ text }) => text);
       // The lines are parsed again: a waiting event keeps only its text in memory.

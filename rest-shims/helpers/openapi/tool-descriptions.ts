@@ -1,0 +1,20 @@
+/** One-line descriptions of route rows about tools and runs of workflows. */
+export const TOOL_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  'tools.deleteOverride': 'End the block of a tool for one team or key.',
+  'tools.detail': 'Read a tool with the teams and keys for which it is blocked.',
+  'tools.get': 'Read a tool.',
+  'tools.list': 'List the tools that models were offered or called.',
+  'tools.logs': 'List the requests that called a tool.',
+  'tools.options': 'List the values of policies of tools.',
+  'tools.setPolicy': 'Set the policies of a tool, for all callers or for one team or key.',
+  'tools.spend': 'Report the cost of the requests that called each tool.',
+  'workflows.appendEvent': 'Append an event to a run of a workflow.',
+  'workflows.appendMessage': 'Append a message to a run of a workflow.',
+  'workflows.create': 'Store a new run of a workflow.',
+  'workflows.delete': 'Remove a run of a workflow.',
+  'workflows.events': 'List the events of a run of a workflow.',
+  'workflows.get': 'Read a run of a workflow with its last event.',
+  'workflows.list': 'List runs of workflows.',
+  'workflows.messages': 'List the messages of a run of a workflow.',
+  'workflows.update': 'Change a run of a workflow.',
+};
