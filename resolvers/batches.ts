@@ -33,6 +33,7 @@ import {
   type ShownPage,
   storeState,
 } from './operation/upstream-objects.ts';
+import type { BatchPlatform } from './operation/batch-platform.ts';
 import type { ObjectPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
@@ -60,7 +61,7 @@ export interface BatchDraft extends CallFacts {
 export const createBatch = operation({
   name: 'createBatch',
   access: objectWriter,
-  async run(scope: Scope<ObjectPlatform>, { bytes, body, gatewayMembers, ...facts }: BatchDraft): Promise<ShownCall> {
+  async run(scope: Scope<BatchPlatform>, { bytes, body, gatewayMembers, ...facts }: BatchDraft): Promise<ShownCall> {
     // All required members are checked. The first one is the id of the file.
     const [fileId, endpoint = ''] = REQUIRED_MEMBERS.map((member) => requiredText(body, member));
     const file = await getObject(scope, 'file', fileId ?? '');
@@ -106,7 +107,7 @@ export const createBatch = operation({
  * Throws LimitExceeded when the key or its team would have more tokens in open batches than the
  * `batch_enqueued_token_limit` of the metadata. Batches that are started concurrently do not count against each other.
  */
-async function assertTokenLimit({ platform, caller }: Scope<ObjectPlatform>, calls: BatchCalls): Promise<void> {
+async function assertTokenLimit({ platform, caller }: Scope<BatchPlatform>, calls: BatchCalls): Promise<void> {
   const key = caller?.key ?? null;
   if (key === null) return;
   const limits = [
@@ -135,7 +136,7 @@ const batchesOfTeam =
 
 /** Batches of a key and of its sessions. */
 const batchesOfKey =
-  ({ stores }: ObjectPlatform, keyHash: string): OwnBatches =>
+  ({ stores }: BatchPlatform, keyHash: string): OwnBatches =>
   async (batches) => {
     const others = new Set(batches.map(({ owner }) => owner.keyHash).filter((hash) => hash !== keyHash));
     const found = others.size === 0 ? [] : await stores.keys.findMany([...others]);

@@ -209,7 +209,7 @@ export interface RealtimePlatform {
 
 /** Files and batches that an upstream stores. */
 export interface ObjectPlatform extends ContainerNamingPlatform {
-  readonly stores: Pick<Stores, 'keys' | 'upstreamObjects'>;
+  readonly stores: Pick<Stores, 'upstreamObjects'>;
   readonly gateway: ObjectGateway;
   readonly fileLimits: FileLimits;
   readonly clock: Clock;

@@ -1,5 +1,4 @@
 import { HttpFailure, type HttpFault } from '../../domain/http.ts';
-import { MalformedResponse } from './response-parser.ts';
 
 /** A closed connection or a timeout before the answer was complete, with a short code. */
 export class ConnectionEnded extends Error {
@@ -7,6 +6,19 @@ export class ConnectionEnded extends Error {
   constructor(code: keyof typeof FAULT_BY_END) {
     super(`The connection was ended: ${code}.`);
     this.name = 'ConnectionEnded';
+    this.code = code;
+  }
+}
+
+/**
+ * An answer that violates HTTP/1.1, exceeds a limit or ends early, with a short code. The message does not contain its
+ * data.
+ */
+export class MalformedResponse extends Error {
+  readonly code: string;
+  constructor(code: string) {
+    super(`The answer is not HTTP/1.1: ${code}.`);
+    this.name = 'MalformedResponse';
     this.code = code;
   }
 }

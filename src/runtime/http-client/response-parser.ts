@@ -1,3 +1,6 @@
+import { endOfDigits, sizeIn, sizeOfDigits } from './chunk-size.ts';
+import { MalformedResponse } from './faults.ts';
+
 /** Maximum bytes of one head, and of the trailers after a chunked body. */
 const HEAD_LIMIT = 16 * 1024;
 /** Maximum bytes of a chunk size line, with its extensions. */
@@ -15,19 +18,6 @@ export interface ResponseEvents {
   ended(keepAliveMs: number): void;
 }
 
-/**
- * An answer that violates HTTP/1.1, exceeds a limit or ends early, with a short code. The message does not contain its
- * data.
- */
-export class MalformedResponse extends Error {
-  readonly code: string;
-  constructor(code: string) {
-    super(`The answer is not HTTP/1.1: ${code}.`);
-    this.name = 'MalformedResponse';
-    this.code = code;
-  }
-}
-
 /** States of the parser. LENGTH is a body with Content-Length, UNTIL_CLOSE one that ends with the connection. */
 const IDLE = 0;
 const HEAD = 1;
@@ -41,6 +31,8 @@ const TRAILERS = 7;
 const NO_BYTES = Buffer.alloc(0);
 const PROTOCOL = 'HTTP/1.';
 const CRLF = '\r\n';
+const CR = 0x0d;
+const LF = 0x0a;
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
 /** Control characters, and line ends other than CR LF: another parser could find different headers in them. */
 // oxlint-disable-next-line no-control-regex -- control characters are what this pattern finds.
@@ -49,7 +41,6 @@ const NOT_ASCII = /[\x80-\xff]/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** At most 15 digits, which a number holds exactly. */
 const DIGITS = /^\d{1,15}$/;
-const CHUNK_LINE = /^([0-9a-fA-F]{1,12})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
 /** The `close` option of a Connection header in lower case. */
 const CLOSE_OPTION = /(?:^|,)\s*close\s*(?:,|$)/;
 /** The `keep-alive` option of a Connection header in lower case. */
@@ -157,6 +148,7 @@ export class ResponseParser {
         return chunk.length;
       case CHUNK_SIZE:
       case CHUNK_END:
+        return this.#readChunkLine(chunk, at);
       case TRAILERS:
         return this.#readLine(chunk, at);
       default:
@@ -253,6 +245,18 @@ export class ResponseParser {
     this.#events.head(status, endToEnd);
   }
 
+  /** Reads a line of a chunked body. Most are in one read and have no extensions: they need no conversion to text. */
+  #readChunkLine(chunk: Buffer, at: number): number {
+    const isSize = this.#state === CHUNK_SIZE;
+    const end = isSize ? endOfDigits(chunk, at) : at;
+    const hasDigits = end > at;
+    const isPlain = hasDigits === isSize && chunk[end] === CR && chunk[end + 1] === LF;
+    if (!isPlain || this.#incomplete.length > 0) return this.#readLine(chunk, at);
+    if (isSize) this.#beginChunk(sizeOfDigits(chunk, at, end));
+    else this.#state = CHUNK_SIZE;
+    return end + CRLF.length;
+  }
+
   #readLine(chunk: Buffer, at: number): number {
     const read = this.#readUntil(CRLF, this.#state === TRAILERS ? HEAD_LIMIT : LINE_LIMIT, chunk, at);
     if (read === null) return chunk.length;
@@ -260,16 +264,14 @@ export class ResponseParser {
     if (this.#state === CHUNK_END) {
       if (text !== '') throw new MalformedResponse('CHUNK_END');
       this.#state = CHUNK_SIZE;
-    } else if (this.#state === CHUNK_SIZE) this.#beginChunk(text);
+    } else if (this.#state === CHUNK_SIZE) this.#beginChunk(sizeIn(text));
     else this.#takeTrailer(text);
     return next;
   }
 
-  #beginChunk(line: string): void {
-    const size = CHUNK_LINE.exec(line)?.[1];
-    if (size === undefined) throw new MalformedResponse('CHUNK_SIZE');
-    this.#bytesLeft = Number.parseInt(size, 16);
-    this.#state = this.#bytesLeft === 0 ? TRAILERS : CHUNK;
+  #beginChunk(size: number): void {
+    this.#bytesLeft = size;
+    this.#state = size === 0 ? TRAILERS : CHUNK;
   }
 
   /** Checks a line of the trailers. Their values are not used. */

@@ -9,9 +9,9 @@ import {
   type Transport,
   type UpstreamClient,
 } from './client.ts';
-import { ConnectionEnded } from './faults.ts';
+import { ConnectionEnded, MalformedResponse } from './faults.ts';
 import type { OriginPool, CallDispatch } from './call-dispatch.ts';
-import { headersOf, MalformedResponse } from './response-parser.ts';
+import { headersOf } from './response-parser.ts';
 
 /** Maximum number of informational heads (102, 103) before the answer, as in the native client. */
 const INFORMATIONAL_LIMIT = 16;

@@ -1,7 +1,6 @@
 import type { ChatDelta, Outcome, Usage } from '../../domain/chat/chat.ts';
 import type { Usd } from '../../domain/money.ts';
 import type { InspectorOptions, StreamInspector } from '../dialect.ts';
-import { SMALL_N } from '../json/bytes.ts';
 import { parseJson } from '../json/fields.ts';
 import { createModelRewriter, type ModelRewriter } from '../json/members.ts';
 import { dataOf, eventOf } from '../sse/events.ts';
@@ -26,11 +25,10 @@ export interface AnswerForm {
 
 const DONE = Buffer.from('[DONE]');
 /** Text in every chunk, as compact serializers write it. Chunks without it are parsed. */
-const FINISH_REASON = Buffer.from('"finish_reason":');
-const USAGE = Buffer.from('"usage":');
-const NULL = Buffer.from('null');
+const FINISH_REASON = '"finish_reason":';
+const USAGE = '"usage":';
 /** Begins the first piece of a tool call. Text of an answer has escaped quotation marks. */
-const NAME = Buffer.from('"name":');
+const NAME = '"name":';
 
 /**
  * Inspects a stream of chat completions or completions. When the outcome keeps no text, most chunks in the middle of an
@@ -135,20 +133,17 @@ export class ChunkInspector implements StreamInspector {
 
 /**
  * Whether a chunk certainly has one choice, with a finish reason of null, no usage and no name of a tool. Searches its
- * text, without parsing it.
+ * text, without parsing it. One conversion to text and searches in it cost less than searches in the bytes.
  */
 function isMiddle(data: Buffer): boolean {
-  const reason = data.indexOf(FINISH_REASON);
+  const text = data.toString('latin1');
+  const reason = text.indexOf(FINISH_REASON);
   if (reason === -1) return false;
   const reasonValue = reason + FINISH_REASON.length;
   // The only JSON value that begins with n is null.
-  if (data[reasonValue] !== SMALL_N) return false;
-  const hasSecondChoice = data.indexOf(FINISH_REASON, reasonValue) !== -1;
-  if (hasSecondChoice || data.indexOf(NAME) !== -1) return false;
-  const usage = data.indexOf(USAGE);
-  return usage === -1 || isUsageNull(data, usage);
+  if (text[reasonValue] !== 'n') return false;
+  const hasSecondChoice = text.indexOf(FINISH_REASON, reasonValue) !== -1;
+  if (hasSecondChoice || text.includes(NAME)) return false;
+  const usage = text.indexOf(USAGE);
+  return usage === -1 || text.startsWith('null', usage + USAGE.length);
 }
-
-/** Whether the `usage` member at this offset is null. */
-const isUsageNull = (data: Buffer, usage: number): boolean =>
-  data.indexOf(NULL, usage + USAGE.length) === usage + USAGE.length;

@@ -256,8 +256,15 @@ export function createModelRewriter(model: string): ModelRewriter {
   };
 }
 
+/** Prefixes up to this size, in bytes, are compared one byte at a time: a native call costs more. */
+const SHORT_PREFIX_BYTES = 128;
+
 export function startsWith(bytes: Buffer, prefix: Buffer): boolean {
-  return bytes.length >= prefix.length && bytes.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
+  const { length } = prefix;
+  if (bytes.length < length) return false;
+  if (length > SHORT_PREFIX_BYTES) return bytes.compare(prefix, 0, length, 0, length) === 0;
+  for (let at = 0; at < length; at += 1) if (bytes[at] !== prefix[at]) return false;
+  return true;
 }
 
 /**

@@ -32,7 +32,8 @@ export function createEventBuffer(limit = EVENT_LIMIT): EventBuffer {
     add(chunk) {
       const bytes = normaliseLineEnds(asBuffer(chunk));
       // Chunks are joined only when an event may end here, so that a long event is not copied for each chunk.
-      if (bytes.indexOf(LF) === -1) {
+      const hasLineEnd = bytes[bytes.length - 1] === LF || bytes.indexOf(LF) !== -1;
+      if (!hasLineEnd) {
         bufferedBytes += bytes.length;
         if (bufferedBytes > limit) throw new RangeError(`an event of its stream has more than ${limit} bytes`);
         buffered.push(bytes);
@@ -43,6 +44,7 @@ export function createEventBuffer(limit = EVENT_LIMIT): EventBuffer {
       buffered = end < joined.length ? [joined.subarray(end)] : [];
       bufferedBytes = joined.length - end;
       if (bufferedBytes > limit) throw new RangeError(`an event of its stream has more than ${limit} bytes`);
+      if (end === joined.length) return joined;
       return end === 0 ? null : joined.subarray(0, end);
     },
     rest() {
@@ -89,6 +91,9 @@ function createLineEndNormaliser(): (bytes: Buffer) => Buffer {
 
 /** Offset after the last blank line. 0 when there is none. Lines end with LF or CR LF. */
 function endOfLastEvent(bytes: Buffer): number {
+  const { length } = bytes;
+  // Most chunks end with an event. This needs no search.
+  if (bytes[length - 1] === LF && bytes[length - 2] === LF) return length;
   for (let lf = bytes.lastIndexOf(LF); lf > 0; lf = bytes.lastIndexOf(LF, lf - 1)) {
     if (bytes[lf - 1] === LF || (bytes[lf - 1] === CR && bytes[lf - 2] === LF)) return lf + 1;
   }

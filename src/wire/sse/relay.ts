@@ -97,7 +97,8 @@ export class EventRelay implements ByteSink, ByteStream {
     let start = 0;
     while (start < completeEvents.length) {
       const end = endOfEvent(completeEvents, start);
-      const event = completeEvents.subarray(start, end);
+      const isOnly = start === 0 && end === completeEvents.length;
+      const event = isOnly ? completeEvents : completeEvents.subarray(start, end);
       const replacement = this.#inspector.inspect(event);
       if (replacement instanceof Error) {
         if (start > unchangedFrom) pieces.push(completeEvents.subarray(unchangedFrom, start));
@@ -114,8 +115,8 @@ export class EventRelay implements ByteSink, ByteStream {
       }
       start = end;
     }
-    if (unchangedFrom === 0) pieces.push(completeEvents);
-    else if (unchangedFrom < completeEvents.length) pieces.push(completeEvents.subarray(unchangedFrom));
+    if (unchangedFrom === 0) return this.#emit(completeEvents);
+    if (unchangedFrom < completeEvents.length) pieces.push(completeEvents.subarray(unchangedFrom));
     if (pieces.length === 0) return true;
     return this.#emit(pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces));
   }

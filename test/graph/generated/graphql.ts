@@ -169,6 +169,10 @@ export type AuditNoun =
   | 'TEAM_MEMBER'
   /** Mappings of claim values of signed tokens to keys. */
   | 'TOKEN_MAPPING'
+  /** Policies of tools of models. */
+  | 'TOOL'
+  /** Tools that are blocked for a team or a key. */
+  | 'TOOL_OVERRIDE'
   /** Users. */
   | 'USER'
   /** Registered vector stores, without their parameters. */
@@ -1637,12 +1641,14 @@ export type NodeQuery = { node:
     | NodeFacts_StoredDeployment_Fragment
     | NodeFacts_Team_Fragment
     | NodeFacts_TokenMapping_Fragment
+    | NodeFacts_Tool_Fragment
     | NodeFacts_Trace_Fragment
     | NodeFacts_TracingKey_Fragment
     | NodeFacts_User_Fragment
     | NodeFacts_VectorStore_Fragment
     | NodeFacts_VectorStoreIndex_Fragment
     | NodeFacts_VirtualKey_Fragment
+    | NodeFacts_WorkflowRun_Fragment
    | null };
 
 export type NodesQueryVariables = Exact<{
@@ -1689,12 +1695,14 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_StoredDeployment_Fragment
     | NodeFacts_Team_Fragment
     | NodeFacts_TokenMapping_Fragment
+    | NodeFacts_Tool_Fragment
     | NodeFacts_Trace_Fragment
     | NodeFacts_TracingKey_Fragment
     | NodeFacts_User_Fragment
     | NodeFacts_VectorStore_Fragment
     | NodeFacts_VectorStoreIndex_Fragment
     | NodeFacts_VirtualKey_Fragment
+    | NodeFacts_WorkflowRun_Fragment
    | null> };
 
 export type SpanNodesQueryVariables = Exact<{
@@ -1783,6 +1791,8 @@ type NodeFacts_Team_Fragment = { __typename: 'Team', teamId: string, id: string 
 
 type NodeFacts_TokenMapping_Fragment = { __typename: 'TokenMapping', id: string };
 
+type NodeFacts_Tool_Fragment = { __typename: 'Tool', id: string };
+
 type NodeFacts_Trace_Fragment = { __typename: 'Trace', traceId: string, spanCount: number, id: string };
 
 type NodeFacts_TracingKey_Fragment = { __typename: 'TracingKey', id: string };
@@ -1794,6 +1804,8 @@ type NodeFacts_VectorStore_Fragment = { __typename: 'VectorStore', id: string };
 type NodeFacts_VectorStoreIndex_Fragment = { __typename: 'VectorStoreIndex', id: string };
 
 type NodeFacts_VirtualKey_Fragment = { __typename: 'VirtualKey', hash: string, id: string };
+
+type NodeFacts_WorkflowRun_Fragment = { __typename: 'WorkflowRun', id: string };
 
 export type NodeFactsFragment =
   | NodeFacts_A2aAgent_Fragment
@@ -1834,12 +1846,14 @@ export type NodeFactsFragment =
   | NodeFacts_StoredDeployment_Fragment
   | NodeFacts_Team_Fragment
   | NodeFacts_TokenMapping_Fragment
+  | NodeFacts_Tool_Fragment
   | NodeFacts_Trace_Fragment
   | NodeFacts_TracingKey_Fragment
   | NodeFacts_User_Fragment
   | NodeFacts_VectorStore_Fragment
   | NodeFacts_VectorStoreIndex_Fragment
   | NodeFacts_VirtualKey_Fragment
+  | NodeFacts_WorkflowRun_Fragment
 ;
 
 export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
@@ -2050,12 +2064,14 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'StoredDeployment' }
     | { __typename: 'Team' }
     | { __typename: 'TokenMapping' }
+    | { __typename: 'Tool' }
     | { __typename: 'Trace' }
     | { __typename: 'TracingKey' }
     | { __typename: 'User' }
     | { __typename: 'VectorStore' }
     | { __typename: 'VectorStoreIndex' }
     | { __typename: 'VirtualKey' }
+    | { __typename: 'WorkflowRun' }
    | null };
 
 export type SessionsQueryVariables = Exact<{

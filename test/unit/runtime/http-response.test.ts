@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MalformedResponse, ResponseParser } from '../../../src/runtime/http-client/response-parser.ts';
+import { MalformedResponse } from '../../../src/runtime/http-client/faults.ts';
+import { ResponseParser } from '../../../src/runtime/http-client/response-parser.ts';
 import { randomFrom } from '../../support/random.ts';
 
 interface ReceivedAnswer {
@@ -117,6 +118,41 @@ describe('an answer', () => {
       }
       expect(read(pieces)).toMatchObject({ answer: { body, keepAliveMs: 4_000 }, fault: null });
     }
+  });
+});
+
+describe('the line before a chunk', () => {
+  const lines = [
+    '5',
+    '05',
+    '000000000005',
+    '0000000000005',
+    'A',
+    'a',
+    'fF',
+    '5 ',
+    '5\t;a="b"',
+    '5;',
+    ' 5',
+    '',
+    'g',
+    '5g',
+    '5\r',
+    ':',
+    '@',
+    '`',
+    '/',
+  ];
+  it.each(lines)('%j has the same meaning whole, in two pieces and byte by byte', (line) => {
+    const size = Number.parseInt(line, 16);
+    const body = 'x'.repeat(Number.isNaN(size) ? 5 : size);
+    const bytes = Buffer.from(bodyOf('transfer-encoding: chunked', `${line}\r\n${body}\r\n0\r\n\r\n`));
+    const isValid = /^[0-9a-f]{1,12}[\t ]*(?:;.*)?$/i.test(line);
+    const expected = isValid ? { answer: { body }, fault: null } : { fault: 'CHUNK_SIZE' };
+    expect(read([bytes])).toMatchObject(expected);
+    for (let cut = 1; cut < bytes.length; cut += 1)
+      expect(read([bytes.subarray(0, cut), bytes.subarray(cut)])).toMatchObject(expected);
+    expect(read([...bytes].map((byte) => Buffer.from([byte])))).toMatchObject(expected);
   });
 });
 

@@ -1,0 +1,7 @@
+import type { ObjectPlatform } from './platform.ts';
+import type { Stores } from './stores.ts';
+
+/** As `ObjectPlatform`, for new batches. The rows of keys tell which batches belong to sessions of one key. */
+export interface BatchPlatform extends ObjectPlatform {
+  readonly stores: Pick<Stores, 'keys' | 'upstreamObjects'>;
+}
