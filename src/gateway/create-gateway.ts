@@ -129,21 +129,15 @@ export interface GatewayOptions extends GuardOptions {
 /** Creates the gateway. Throws InvalidInput for a deployment of an unknown provider without an address. */
 export function createGateway(options: GatewayOptions): EveryGateway {
   const { deployments, catalog, capturePrompts } = options;
+  const currentCatalog = () => catalog.current();
   const policyOf = options.routing ?? ((_key: VirtualKey | null): RoutingPolicy => DEFAULT_ROUTING);
   const targetOf = (name: string): string => modelNamed(policyOf(null).aliases, name);
   const configured = createLiveRouter(deployments, options.providers, targetOf);
   const cooldowns = createCooldowns(options.clock, () => policyOf(null).cooldowns);
   const blocksUnpriced = options.blocksUnpriced ?? (() => false);
-  const routeOf = pricedOnly(skipCoolingDown(configured, cooldowns), {
-    isOn: blocksUnpriced,
-    catalog: () => catalog.current(),
-  });
-  const price = createPricer(
-    () => catalog.current(),
-    options.costAdjustments,
-    () => options.clock.now(),
-  );
-  const expectations = createCostExpectations(price, () => catalog.current());
+  const routeOf = pricedOnly(skipCoolingDown(configured, cooldowns), { isOn: blocksUnpriced, catalog: currentCatalog });
+  const price = createPricer(currentCatalog, options.costAdjustments, () => options.clock.now());
+  const expectations = createCostExpectations(price, currentCatalog);
   const budgets = createBudgets({
     ...options,
     expectations,
@@ -316,7 +310,7 @@ export function createGateway(options: GatewayOptions): EveryGateway {
       selection,
       tools,
       guards,
-      catalog: () => catalog.current(),
+      catalog: currentCatalog,
       reserveBatch: createBatchReserver(options),
       adjusted: (cost, provider) => adjustedCost(cost, provider, options.costAdjustments?.() ?? NO_ADJUSTMENTS),
     }),
@@ -331,7 +325,7 @@ export function createGateway(options: GatewayOptions): EveryGateway {
     ...createProbing({
       providers: options.providers,
       tools,
-      catalog: () => catalog.current(),
+      catalog: currentCatalog,
       keep: options.keepHealthCheck ?? ((): void => undefined),
     }),
     deployments: () => deployments.current(),
