@@ -101,7 +101,8 @@ export interface HealthReport {
 
 /**
  * Probes deployments at the cost of the caller. With periodic probes, returns the last result of each deployment and
- * sends no probe. A filter that matches none is an empty result. Throws Forbidden and LimitExceeded.
+ * sends no probe. A model that no deployment has is an empty result. Throws NotFound for an unknown id, Forbidden and
+ * LimitExceeded.
  */
 export const checkHealth = operation({
   name: 'checkHealth',
@@ -110,6 +111,9 @@ export const checkHealth = operation({
     const { background, details } = scope.platform.healthChecks;
     const seesAddress = visibilityOf(callerOf(scope)).kind === 'all';
     const found = matchingDeployments(scope, wanted);
+    const { deploymentId } = wanted;
+    if (found.length === 0 && deploymentId !== null)
+      throw new NotFound('checked model', deploymentId, `/health: Model with ID ${deploymentId} not found`);
     if (!background) return { checked: await probeEach(scope, found), details, seesAddress };
     const checked = found.map((deployment) => ({
       deployment,

@@ -77,7 +77,7 @@ export const healthRoutes: readonly RouteRow[] = [
     paths: ['/health'],
     surface: 'proxy',
     credential: 'required',
-    statuses: [200, 401, 403, 422, 503],
+    statuses: [200, 401, 403, 404, 422, 503],
     failureForm: { body: 'detail' },
     bodyLimit: 0,
     parse({ search }) {

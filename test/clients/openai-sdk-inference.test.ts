@@ -180,11 +180,11 @@ describe('moderations of the official SDK', () => {
     });
   });
 
-  it('need the name of a model', async () => {
+  it('without a model call omni-moderation-latest, which must exist', async () => {
     await expect(openai.moderations.create({ input: 'harm' })).rejects.toMatchObject({
       status: 400,
       param: null,
-      message: expect.stringContaining("Missing required parameter: 'model'."),
+      message: expect.stringContaining('Invalid model name passed in model=omni-moderation-latest.'),
     });
   });
 });

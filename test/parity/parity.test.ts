@@ -192,7 +192,10 @@ describe('a trace', () => {
   it('gives the same error message for an invalid cursor', async () => {
     const rest = await transports.rest('/v1/traces?cursor=rubbish');
     const { errors } = await transports.graph(TracesDocument, { after: 'rubbish' });
-    expect([rest.status, rest.body['detail']]).toEqual([400, errors?.[0]?.message]);
+    expect([rest.status, rest.body['detail']]).toEqual([
+      400,
+      { code: 'invalid_request', message: errors?.[0]?.message },
+    ]);
     expect(errors?.[0]?.extensions['code']).toBe('INVALID_INPUT');
   });
 });

@@ -121,7 +121,7 @@ export function createReplay(url: string | (() => string), adminKey: string) {
   const base = (): string => (typeof url === 'string' ? url : url());
   const captured = new Map<string, string>();
   const fill = (text: string): string =>
-    text.replaceAll(/\{\{(\w+)\}\}/g, (_all, name: string) => captured.get(name) ?? '');
+    text.replaceAll(/\{\{(\w+)\}\}/g, (placeholder, name: string) => captured.get(name) ?? placeholder);
 
   function bodyOf(recorded: RecordedCase): { readonly body?: BodyInit; readonly contentType?: string } {
     if (recorded.form) return formOf(recorded.form);

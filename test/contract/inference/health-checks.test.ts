@@ -159,14 +159,17 @@ describe('health.deployments', () => {
     expect(chat.headers.get('x-litellm-key-spend')).toBe('3'); // Both checks and the chat cost 1 each.
   });
 
-  it('health.deployments 503: no deployment of this name or id that the caller may call', async () => {
+  it('health.deployments 503: a model that no deployment has', async () => {
+    expect(await health('?model=nothing')).toEqual({ ...report([], []), status: 503 });
+  });
+
+  it('health.deployments 404: no deployment of this id that the caller may call', async () => {
     const key = await keyFor({ models: ['own/x'] });
-    for (const [query, headers] of [
-      ['?model=nothing', {}],
-      ['?model_id=one', key],
-      ['?model_id=nothing', key],
-    ] as const)
-      expect(await health(query, headers)).toEqual({ ...report([], []), status: 503 });
+    for (const id of ['one', 'nothing'])
+      expect(await health(`?model_id=${id}`, key)).toEqual({
+        status: 404,
+        body: { detail: { error: `/health: Model with ID ${id} not found` } },
+      });
   });
 
   it('health.deployments 403: a model that the key may not call, whether or not it exists', async () => {

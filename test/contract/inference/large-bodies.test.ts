@@ -39,6 +39,14 @@ afterAll(async () => {
   await upstream.stop();
 });
 
+/** Messages where a body without a model has the model of the provider's default, by path. */
+const DEFAULT_MODELS = new Map([
+  [
+    '/moderations',
+    'Invalid model name passed in model=omni-moderation-latest. Call `/v1/models` to view available models for your key.',
+  ],
+]);
+
 describe.each([CHAT, ...ENDPOINT_ROWS])('a large body at $path', (row) => {
   const { path, field, fieldType, fields, answer } = row;
   async function ask(body: unknown) {
@@ -62,7 +70,8 @@ describe.each([CHAT, ...ENDPOINT_ROWS])('a large body at $path', (row) => {
   const MISSING = [`${path}: Missing required parameter: '${field}'.`, field] as const;
   const MISTYPED = [`${path}: Invalid type for parameter '${field}': it must be ${fieldType}.`, field] as const;
   it('400: a body without a model', async () => {
-    const error = { ...modelNameError(`${path}: Missing required parameter: 'model'.`), code: '400' };
+    const message = DEFAULT_MODELS.get(path) ?? `Missing required parameter: 'model'.`;
+    const error = { ...modelNameError(`${path}: ${message}`), code: '400' };
     const { [field]: _, ...others } = fields as Readonly<Record<string, unknown>>;
     const requestBody = `${JSON.stringify({ ...others, seed: 1 }).slice(0, -1)},"${field}":${LARGE_JSON}}`;
     expect(await ask(requestBody)).toEqual({ status: 400, body: { error } });

@@ -9,6 +9,7 @@ const MESSAGE = 'An id, a name or an alias is too long: the database stores at m
 const PARAMS = { model: 'openai/m', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' };
 
 const ERROR_ENVELOPE = { error: { message: MESSAGE, type: 'internal_server_error', param: null, code: '400' } };
+const MODEL_ERROR = { error: { ...ERROR_ENVELOPE.error, type: 'auth_error', param: 'None' } };
 
 const CASES: readonly (readonly [path: string, body: object, answer: object])[] = [
   ['/key/generate', { key_alias: LONG_NAME }, ERROR_ENVELOPE],
@@ -22,7 +23,7 @@ const CASES: readonly (readonly [path: string, body: object, answer: object])[] 
     { credential_name: LONG_NAME, credential_values: { api_key: 'k' }, credential_info: {} },
     ERROR_ENVELOPE,
   ],
-  ['/model/new', { model_name: 'm', litellm_params: PARAMS, model_info: { id: LONG_NAME } }, ERROR_ENVELOPE],
+  ['/model/new', { model_name: 'm', litellm_params: PARAMS, model_info: { id: LONG_NAME } }, MODEL_ERROR],
   ['/v1/access_group', { access_group_name: LONG_NAME }, { detail: MESSAGE }],
 ];
 

@@ -30,6 +30,7 @@ function start(
   const platform = {
     gateway: { upstreamModelAt: () => 'up-1', lineGuardrails: () => () => guardrails },
     vectorStores: { list: () => stores, find: (id: string) => stores.find((one) => one.id === id) ?? null },
+    vectorStoreIndexes: { list: () => [] },
     customerPermissions: { of: () => null },
     configuration: noSettings.configuration,
   };
