@@ -249,7 +249,7 @@ describe('a server during the grace period after SIGTERM', () => {
     expect(shown).toEqual([
       ['HTTP/1.1 503 Service Unavailable', true, PROXY_ERROR],
       ['HTTP/1.1 200 OK', true, "I'm alive!"],
-      ['HTTP/1.1 503 Service Unavailable', true, PROXY_ERROR],
+      ['HTTP/1.1 503 Service Unavailable', true, { status: 'shutting_down' }],
       ['HTTP/1.1 503 Service Unavailable', true, GRAPH_ERROR],
     ]);
   });

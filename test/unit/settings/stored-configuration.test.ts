@@ -65,7 +65,7 @@ it('the routing is one object until a setting of it changes, in the store or in 
   expect(await storing(section('other'))).toBe(before);
   const changed = await storing(section('other'), sectionOf('router_settings', { num_retries: 1 }));
   expect([changed.policy.retries, before.policy.retries]).toEqual([1, 2]);
-  expect(await storing(sectionOf('router_settings', { num_retries: 1, timeout: 5 }))).toBe(changed);
+  expect(await storing(sectionOf('router_settings', { num_retries: 1, redis_host: 'cache' }))).toBe(changed);
   // A null in the file hides the stored value, and the default applies.
   const declared = { router_settings: { num_retries: null } };
   configuration.declare({ ...NO_FILE, declared, resolved: declared });
