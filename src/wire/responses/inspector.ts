@@ -2,7 +2,7 @@ import { isJsonObject } from '../../domain/json-object.ts';
 import { isChatDelta } from '../../domain/chat/answer-step.ts';
 import type { ChatDelta, Outcome } from '../../domain/chat/chat.ts';
 import { OutcomeCollector } from '../../domain/chat/outcome.ts';
-import { containersInItems } from '../../domain/upstream-objects/named-containers.ts';
+import { containersOfEvent } from '../../domain/upstream-objects/named-containers.ts';
 import type { AnswerReader, InspectorOptions, StreamInspector } from '../dialect.ts';
 import { object, parseJson, text } from '../json/fields.ts';
 import { startsWith } from '../json/members.ts';
@@ -78,7 +78,7 @@ export class ResponseInspector implements StreamInspector {
       return this.#options.upstreamError(error);
     }
     const { onContainers } = this.#options;
-    if (onContainers !== undefined && mayNameContainer(data)) onContainers(containersInItems([value]));
+    if (onContainers !== undefined && mayNameContainer(data)) onContainers(containersOfEvent(value));
     const response = object(value['response']);
     this.#hasBegun = true;
     this.#ended ||= isFinalType(value['type']);
