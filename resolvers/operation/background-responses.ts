@@ -40,7 +40,10 @@ export function backgroundObserver(scope: ResponseScope, request: ModelRequest):
 
   return {
     onBackground(deploymentId, response) {
+      const { id } = response;
+      if (typeof id !== 'string' || !isUpstreamId(id)) return false;
       latest = { deploymentId, response };
+      return true;
     },
     observed(call) {
       if (call.exchange.streaming) return call.translated((stream) => withEnd(stream, () => store(call)));

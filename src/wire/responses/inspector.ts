@@ -29,7 +29,7 @@ export class ResponseInspector implements StreamInspector {
   #failure: Outcome['failure'] = null;
   #responseId: string | null = null;
   #hasBegun = false;
-  #runsInBackground = false;
+  #isBilledLater = false;
   pieces = 0;
   #ended = false;
 
@@ -55,7 +55,7 @@ export class ResponseInspector implements StreamInspector {
       ...outcome,
       responseId: id === null ? null : this.#names.idOf(id),
       failure: this.#failure ?? outcome.failure,
-      ...(this.#runsInBackground && !this.#ended ? { billedLater: true as const } : {}),
+      ...(this.#isBilledLater && !this.#ended ? { billedLater: true as const } : {}),
     };
   }
 
@@ -83,8 +83,7 @@ export class ResponseInspector implements StreamInspector {
     this.#hasBegun = true;
     this.#ended ||= isFinalType(value['type']);
     if (response['background'] === true) {
-      this.#runsInBackground = true;
-      this.#options.onBackground?.(response);
+      this.#isBilledLater = this.#options.onBackground?.(response) === true;
     }
     this.#responseId ??= text(response['id']);
     for (const step of this.#reader.read(value, nameOf(event))) {

@@ -30,8 +30,7 @@ export const RESPONSES_NATIVE: NativeDialect = {
     const id = text(value['id']);
     const outcome = collector.outcome();
     const runsInBackground = value['status'] === 'queued' || value['status'] === 'in_progress';
-    const isBilledLater = runsInBackground && value['background'] === true;
-    if (isBilledLater) onBackground?.(value);
+    const isBilledLater = runsInBackground && value['background'] === true && onBackground?.(value) === true;
     return {
       bytes: renamedResponse(bytes, value, { model, idOf, previousId }),
       outcome: {
