@@ -131,6 +131,16 @@ it('files.create 400: lines that name more vector stores than can be stored', as
   );
 });
 
+it('files.create 400: lines that name more containers than can be checked', async () => {
+  const lineWith = (container: string) => lineFor('assistant', { tools: [{ type: 'code_interpreter', container }] });
+  const lines = Array.from({ length: 257 }, (_, index) => lineWith(`cntr_${index}`));
+  const before = upstream.received.length;
+  const sent = await send(app, 'POST', '/v1/files', { body: formOf({ purpose: 'batch' }, lines.join('\n')) });
+  const message = '/files: The lines must name at most 256 containers.';
+  expect(await answerOf(sent)).toEqual(refusal(400, message, { param: 'file' }));
+  expect(upstream.received.length).toBe(before);
+});
+
 it('files.create 400: a line that an upstream may split at a carriage return', async () => {
   const hidden = lineFor('second');
   const line = lineFor('assistant').replace('"method"', `"x":\r${hidden}\r,"method"`);
