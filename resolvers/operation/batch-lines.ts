@@ -75,7 +75,7 @@ export async function readLines(
 }> {
   const { gateway } = scope.platform;
   const caller = callerOf(scope);
-  const assertStores = await batchStoreCheck(scope, labels);
+  const assertStores = await batchStoreCheck(scope, { labels, member: 'file' });
   const stores = createNames('vector stores');
   const containers = createNames('containers', MAX_CONTAINERS);
   const calls: Record<string, CountedCalls> = {};
@@ -155,7 +155,8 @@ export async function assertLinesAllowed(
   for (const model of models) gateway.upstreamModelAt(caller, deployment, model);
   const stores = namesIn(calls, 'stores');
   const isUnlisted = Object.values(calls).some((counted) => counted.stores === undefined);
-  const assertStores = stores.length > 0 || isUnlisted ? await batchStoreCheck(scope, labels) : null;
+  const assertStores =
+    stores.length > 0 || isUnlisted ? await batchStoreCheck(scope, { labels, member: 'input_file_id' }) : null;
   if (isUnlisted && assertStores !== null && !isUploader) throw unknownLines('The vector stores in the lines', null);
   assertStores?.(stores);
   await assertContainers(scope, place, [...new Set(namesIn(calls, 'containers'))]);
