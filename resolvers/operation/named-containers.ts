@@ -53,9 +53,8 @@ export async function withContainers(scope: Scope<ResponsePlatform>, request: Mo
 
 /**
  * Returns a function that stores the containers that an answer names, for the owner of the response. Containers that
- * the request names are left out: a caller must not become the owner of a container by naming it. For the same reason,
- * nothing is stored for a request that continues a conversation that the upstream stores, or a response whose owner is
- * not known.
+ * the request names are left out: a caller must not become the owner of a container by naming it. So nothing is stored
+ * for a request that continues a conversation of the upstream, or a response whose owner is not known.
  */
 export function containerRecorder(
   { platform }: Scope<ResponsePlatform>,

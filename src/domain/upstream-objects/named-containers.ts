@@ -25,10 +25,7 @@ export function containersOfRequest({ tools, input }: JsonObject): readonly stri
   return [...new Set([...ofTools, ...containersInItems(input)])];
 }
 
-/**
- * Ids of the containers that items of a request name at any depth, each once: of calls that ran in them, and of files
- * that texts cite.
- */
+/** Ids of the containers that items of a request name at any depth, each once: in calls and in citations of files. */
 export function containersInItems(items: readonly unknown[]): readonly string[] {
   const found = new Set<string>();
   // A list in place of recursion: a body may be nested more deeply than the call stack permits.
