@@ -16,7 +16,7 @@ import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey, objectReader, objectWriter, system } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import { markDeleted } from './operation/deleted-responses.ts';
-import { openBackgroundResponse, recordEnded } from './operation/background-responses.ts';
+import { closeDeleted, openBackgroundResponse, recordEnded } from './operation/background-responses.ts';
 import { containerRecorder } from './operation/named-containers.ts';
 import { findStored } from './operation/response-context.ts';
 import { type CallFacts, noObject, pass, placeOf } from './operation/object-calls.ts';
@@ -151,6 +151,7 @@ export const deleteResponse = operation({
       },
     });
     if (answer.kind === 'upstream') markDeleted(scope, named.id);
+    if (open !== null) await closeDeleted(scope, open);
     return answer;
   },
 });
