@@ -1,7 +1,7 @@
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
 import type { JsonObject } from '../src/domain/json-object.ts';
-import { containersInItems } from '../src/domain/upstream-objects/named-containers.ts';
+import { containersOfOutput } from '../src/domain/upstream-objects/named-containers.ts';
 import { type ItemPage, itemPage } from '../src/domain/responses/items.ts';
 import type { ResponseItem, StoredResponse } from '../src/domain/responses/stored-response.ts';
 import { isOwnResponseId } from '../src/domain/responses/response-ids.ts';
@@ -16,7 +16,7 @@ import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey, objectReader, objectWriter, system } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import { markDeleted } from './operation/deleted-responses.ts';
-import { openBackgroundResponse, recordEnded } from './operation/background-responses.ts';
+import { closeDeleted, openBackgroundResponse, recordEnded } from './operation/background-responses.ts';
 import { containerRecorder } from './operation/named-containers.ts';
 import { findStored } from './operation/response-context.ts';
 import { type CallFacts, noObject, pass, placeOf } from './operation/object-calls.ts';
@@ -83,17 +83,20 @@ async function answerAbout(
   const place = placeOf(scope, { kind: 'response', id, deploymentId });
   const path = `/${encodeURIComponent(upstreamId)}${ask.pathEnd}${query}`;
   const call = await pass(scope, { action: ask.action, place, tail: path }, { callId, parent });
-  const { ids } = scope.platform.responses;
+  const { ids, idSecurity } = scope.platform.responses;
   const idOf = (idInAnswer: string): string =>
     idInAnswer === upstreamId ? id : ids.seal({ deploymentId, upstreamId: idInAnswer, owner });
   const received = (response: JsonObject): void => {
-    containerRecorder(scope, owner, { body: response })(deploymentId, containersInItems(listOf(response['output'])));
+    const record = containerRecorder(scope, owner, {
+      body: response,
+      // Without `idSecurity`, the request may have named the upstream's own id of a response of another caller.
+      continuesUnknown: !idSecurity && (response['previous_response_id'] ?? null) !== null,
+    });
+    record(deploymentId, containersOfOutput(response['output']));
     recordEnded(scope, deploymentId, response);
   };
   return { kind: 'upstream', call, idOf, received };
 }
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 const isIssued = ({ platform }: Scope<ResponsePlatform>, id: string): boolean =>
   isOwnResponseId(id) || platform.responses.ids.open(id) !== null;
@@ -148,6 +151,7 @@ export const deleteResponse = operation({
       },
     });
     if (answer.kind === 'upstream') markDeleted(scope, named.id);
+    if (open !== null) await closeDeleted(scope, open);
     return answer;
   },
 });

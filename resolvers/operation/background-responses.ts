@@ -5,7 +5,7 @@ import { withTokenCustomer } from '../../src/domain/calls/token-customer.ts';
 import type { FollowUp, ModelRequest } from '../../src/domain/chat/chat.ts';
 import type { JsonObject } from '../../src/domain/json-object.ts';
 import { nullIfBlank } from '../../src/domain/optional-text.ts';
-import { withoutContent } from '../../src/domain/upstream-objects/pending-usage.ts';
+import { withoutContent, withoutPendingUsage } from '../../src/domain/upstream-objects/pending-usage.ts';
 import { isUpstreamId, mayChange } from '../../src/domain/upstream-objects/shown-object.ts';
 import { objectId, type UpstreamObject } from '../../src/domain/upstream-objects/upstream-object.ts';
 import type { GatewayCall } from '../../src/gateway/gateway.ts';
@@ -40,7 +40,10 @@ export function backgroundObserver(scope: ResponseScope, request: ModelRequest):
 
   return {
     onBackground(deploymentId, response) {
+      const { id } = response;
+      if (typeof id !== 'string' || !isUpstreamId(id)) return false;
       latest = { deploymentId, response };
+      return true;
     },
     observed(call) {
       if (call.exchange.streaming) return call.translated((stream) => withEnd(stream, () => store(call)));
@@ -109,6 +112,12 @@ export async function openBackgroundResponse(
   await objectQueue.caughtUp();
   const [row = null] = await stores.upstreamObjects.findAtUpstream(deploymentId, [upstreamId]);
   return row?.kind === 'response' && mayChange(row.kind, row.shown) ? row : null;
+}
+
+/** Gives the row of a deleted response a final status, so that the background does not read it again. */
+export async function closeDeleted(scope: ResponseScope, deleted: UpstreamObject): Promise<void> {
+  const row = await openBackgroundResponse(scope, deleted);
+  if (row !== null) await storeState(scope, row, { ...withoutPendingUsage(row.shown ?? {}), status: 'expired' });
 }
 
 /** Records the cost of a background response that a read shows as ended. The background does so after a failure. */

@@ -32,25 +32,36 @@ function faultOfFile(message: string): InvalidInput {
   return new InvalidInput(message, [{ path: ['body', 'file'], rule: 'batch_line', message }]);
 }
 
-/** Collects the names of one kind in lines, by model. Throws InvalidInput for more names than the limit. */
-function createNames(plural: string) {
-  const byModel = new Map<string, readonly string[]>();
+/** Maximum number of different containers in a batch file. Each id is read from the database. */
+const MAX_CONTAINERS = 256;
+
+/**
+ * Collects the names of one kind in lines, by model. Throws InvalidInput for more names than the limits. A list that
+ * `add` returns also gets the names that are added later, because a copy for each line would be slow.
+ */
+function createNames(plural: string, most = Infinity) {
+  const byModel = new Map<string, { readonly known: Set<string>; readonly names: string[] }>();
+  const all = new Set<string>();
   let characters = 0;
   return {
     add(model: string, named: readonly string[]): readonly string[] {
-      const known = byModel.get(model) ?? [];
-      const added = [...new Set(named)].filter((id) => !known.includes(id));
-      if (added.length === 0) return known;
-      characters += added.reduce((sum, id) => sum + id.length, 0);
+      const ofModel = byModel.get(model) ?? { known: new Set<string>(), names: [] };
+      byModel.set(model, ofModel);
+      for (const id of named) {
+        if (ofModel.known.has(id)) continue;
+        ofModel.known.add(id);
+        ofModel.names.push(id);
+        all.add(id);
+        characters += id.length;
+      }
+      if (all.size > most) throw faultOfFile(`/files: The lines must name at most ${most} ${plural}.`);
       if (characters > MAX_NAME_CHARACTERS)
         throw faultOfFile(
           `/files: The ${plural} that the lines name have more than ${MAX_NAME_CHARACTERS} characters.`,
         );
-      const names = [...known, ...added];
-      byModel.set(model, names);
-      return names;
+      return ofModel.names;
     },
-    all: (): readonly string[] => [...new Set([...byModel.values()].flat())],
+    all: (): readonly string[] => [...all],
   };
 }
 
@@ -64,9 +75,9 @@ export async function readLines(
 }> {
   const { gateway } = scope.platform;
   const caller = callerOf(scope);
-  const assertStores = await batchStoreCheck(scope, labels);
+  const assertStores = await batchStoreCheck(scope, { labels, member: 'file' });
   const stores = createNames('vector stores');
-  const containers = createNames('containers');
+  const containers = createNames('containers', MAX_CONTAINERS);
   const calls: Record<string, CountedCalls> = {};
   const of = (model: string): CountedCalls => (Object.hasOwn(calls, model) ? (calls[model] ?? NO_CALLS) : NO_CALLS);
   // Not an assignment: a line may name the model `__proto__`.
@@ -144,7 +155,8 @@ export async function assertLinesAllowed(
   for (const model of models) gateway.upstreamModelAt(caller, deployment, model);
   const stores = namesIn(calls, 'stores');
   const isUnlisted = Object.values(calls).some((counted) => counted.stores === undefined);
-  const assertStores = stores.length > 0 || isUnlisted ? await batchStoreCheck(scope, labels) : null;
+  const assertStores =
+    stores.length > 0 || isUnlisted ? await batchStoreCheck(scope, { labels, member: 'input_file_id' }) : null;
   if (isUnlisted && assertStores !== null && !isUploader) throw unknownLines('The vector stores in the lines', null);
   assertStores?.(stores);
   await assertContainers(scope, place, [...new Set(namesIn(calls, 'containers'))]);

@@ -26,8 +26,8 @@ function tooMany(member: string, most: number): InvalidInput {
 /**
  * A request that names containers, for the account of the first of them. All callers share that account. Throws
  * NotFound for a container of another caller, and InvalidInput for too many. An id without a row is that of a container
- * that the upstream made before its owner was known: the upstream decides about it. A background response cannot name
- * one, because its answer does not show what its request named.
+ * that the upstream made before its owner was known: the upstream decides about it. A background response cannot name a
+ * container without a row, because its answer does not show what its request named.
  */
 export async function withContainers(scope: Scope<ResponsePlatform>, request: ModelRequest): Promise<ModelRequest> {
   const { body } = request;
@@ -53,19 +53,19 @@ export async function withContainers(scope: Scope<ResponsePlatform>, request: Mo
 
 /**
  * Returns a function that stores the containers that an answer names, for the owner of the response. Containers that
- * the request names are left out: a caller must not become the owner of a container by naming it. For the same reason,
- * nothing is stored for a request that continues a conversation that the upstream stores.
+ * the request names are left out: a caller must not become the owner of a container by naming it. So nothing is stored
+ * for a request that continues a conversation of the upstream, or a response whose owner is not known.
  */
 export function containerRecorder(
   { platform }: Scope<ResponsePlatform>,
   owner: Owner,
-  { body }: { readonly body: JsonObject },
+  { body, continuesUnknown }: { readonly body: JsonObject; readonly continuesUnknown: boolean },
 ): (deploymentId: string, ids: readonly string[]) => void {
   const { objectQueue, clock } = platform;
-  const continuesConversation = (body['conversation'] ?? null) !== null;
+  const mayNameOthers = continuesUnknown || (body['conversation'] ?? null) !== null;
   let known: Set<string> | null = null;
   return (deploymentId, ids) => {
-    if (continuesConversation) return;
+    if (mayNameOthers) return;
     known ??= new Set(namedIn(body));
     for (const id of ids) {
       if (known.has(id) || !isUpstreamId(id) || known.size >= MAX_ALL_CONTAINERS) continue;

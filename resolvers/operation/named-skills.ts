@@ -1,6 +1,7 @@
 import { mayRead, visibilityOf } from '../../src/domain/caller.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
+import { matchesGroup } from '../../src/domain/deployments/model-names.ts';
 import { isSameUpstream } from '../../src/domain/deployments/same-upstream.ts';
 import { MESSAGES } from '../../src/domain/inference/endpoint.ts';
 import { containerWithSkills, skillsIn } from '../../src/domain/upstream-objects/named-skills.ts';
@@ -71,7 +72,7 @@ async function skillAtUpstream(
   id: string,
 ): Promise<UpstreamObject | null> {
   for (const { id: deploymentId, modelGroup } of gateway.deployments()) {
-    if (modelGroup !== model) continue;
+    if (!matchesGroup(modelGroup, model)) continue;
     const [skill] = await stores.upstreamObjects.findAtUpstream(deploymentId, [id]);
     if (skill?.kind === 'skill') return (await stores.upstreamObjects.find(skill.id)) ?? null;
   }

@@ -1,5 +1,6 @@
 import type { CallLabels } from '../../src/domain/calls/call-labels.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
+import { InvalidInput } from '../../src/domain/errors.ts';
 import { isJsonObject, type JsonObject } from '../../src/domain/json-object.ts';
 import type { PermissionTerms } from '../../src/domain/object-permissions/permission-layers.ts';
 import { assertMayUseIndex, mayUseIndex } from '../../src/domain/vector-store-indexes/index-rights.ts';
@@ -47,20 +48,35 @@ function assertMayName(
   if (first !== undefined && isRefused) assertMayUseIndex(caller, first, 'read', terms);
 }
 
+/** Whether the upstream could only read a text as an id that does not exist: it is the name of an index, and no id. */
+const isOnlyIndex = (
+  { platform: { vectorStores, vectorStoreIndexes } }: Scope<StoreNamingPlatform>,
+  text: string,
+): boolean =>
+  vectorStores.find(text) === null &&
+  vectorStoreIndexes.named(text) !== null &&
+  vectorStoreIndexes.ofStore(text).length === 0;
+
 /**
  * Returns a check of one line of a batch. The check throws Forbidden when the line names a vector store that the caller
- * may not use. Null when the caller may name every store.
+ * may not use. It throws InvalidInput for the name of an index, because lines are sent unchanged. `member` is the
+ * member of the request that has the file. Null when the caller may name every store.
  */
 export async function batchStoreCheck(
   scope: Scope<StoreNamingPlatform>,
-  labels: CallLabels | undefined,
+  { labels, member }: Pick<NamingRequest, 'labels'> & { readonly member: 'file' | 'input_file_id' },
 ): Promise<((named: readonly string[]) => void) | null> {
   const caller = callerOf(scope);
   const { vectorStores } = scope.platform;
   const terms = await permissionTerms(scope, labels);
   if (knowsNoStore(scope) && !hasStoreLists(caller, terms)) return null;
   return (named) => {
-    for (const id of new Set(named)) assertMayName(scope, id, { store: vectorStores.find(id), terms });
+    for (const id of new Set(named)) {
+      assertMayName(scope, id, { store: vectorStores.find(id), terms });
+      if (!isOnlyIndex(scope, id)) continue;
+      const message = `The lines of a batch cannot name the index '${id}': name its vector store by its id.`;
+      throw new InvalidInput(message, [{ path: ['body', member], rule: 'batch_line', message }]);
+    }
   };
 }
 

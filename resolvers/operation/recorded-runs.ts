@@ -47,8 +47,10 @@ export async function assertRecorded(scope: BackgroundScope, run: UpstreamObject
     place: placeOf(scope, run),
     tail: tailOf(run),
   };
+  let isOpen: boolean;
   try {
     const { read } = await passForObject(scope, request, { callId: null, parent: null });
+    isOpen = mayChange(run.kind, read.shown);
     await storeState(scope, run, read.shown);
   } catch (failure) {
     const isGone = failure instanceof UpstreamFailed && failure.upstreamStatus === 404;
@@ -58,8 +60,11 @@ export async function assertRecorded(scope: BackgroundScope, run: UpstreamObject
   const current = await stores.upstreamObjects.find(run.id);
   const sinceMs = pendingSinceMs(current?.shown ?? null);
   const hasWaited = sinceMs !== null && clock.now().getTime() - sinceMs >= DELETION_WAIT_MS;
-  if (current !== null && mayChange(current.kind, current.shown) && !hasWaited)
-    throw new Conflict(
-      `The ${run.kind === 'response' ? 'response' : `run ${run.id}`} has not ended, or its cost is not recorded yet. Cancel it first.`,
-    );
+  if (current === null || !mayChange(current.kind, current.shown) || hasWaited) return;
+  const noun = run.kind === 'response' ? 'response' : `run ${run.id}`;
+  throw new Conflict(
+    isOpen
+      ? `The ${noun} has not ended: cancel it first.`
+      : `The cost of the ${noun} is not recorded yet: try again later.`,
+  );
 }

@@ -54,7 +54,10 @@ export async function askWithItems(
   const ownItemsOf = (body: RequestBody): readonly ResponseItem[] =>
     inputItemsOf(body).slice(inputItemsOf(resolved.request.body).length - items.length);
   const store = storeAnswer(scope, { id: answerIds.ownId, previousId, ownItemsOf });
-  const onContainers = containerRecorder(scope, ownerOf(callerOf(scope)), resolved.request);
+  const onContainers = containerRecorder(scope, ownerOf(callerOf(scope)), {
+    body: resolved.request.body,
+    continuesUnknown: continuesUnknown(scope, { sent: request, resolved: resolved.request }),
+  });
   const background = backgroundObserver(scope, request);
   const shown = {
     ...answerIds,
@@ -134,6 +137,20 @@ export function withUpstreamPrevious(scope: Scope<ResponsePlatform>, request: Mo
   // Without `idSecurity` a client may send the upstream's own id.
   if (!scope.platform.responses.idSecurity) return request;
   throw noPrevious(previous);
+}
+
+/**
+ * Whether the upstream continues a response of which no sealed id shows that the caller may see it. Only without
+ * `idSecurity`.
+ */
+function continuesUnknown(
+  scope: Scope<ResponsePlatform>,
+  { sent, resolved }: { readonly sent: ModelRequest; readonly resolved: ModelRequest },
+): boolean {
+  if ((resolved.body['previous_response_id'] ?? null) === null) return false;
+  const { previous_response_id: previous } = sent.body;
+  const upstream = typeof previous === 'string' ? scope.platform.responses.ids.open(previous) : null;
+  return upstream === null || !mayRead(visibilityOf(callerOf(scope)), upstream.owner);
 }
 
 /**

@@ -327,9 +327,9 @@ export async function currentState(
   } catch (failure) {
     scope.signal.throwIfAborted();
     const isGone = failure instanceof UpstreamFailed && failure.upstreamStatus === 404;
-    if (object.kind !== 'container' || !isGone) return stored;
-    // An upstream removes expired containers. With a final status, later lists do not ask for it again.
-    const expired = { ...stored, status: 'expired' };
+    if (!isGone || (object.kind !== 'container' && object.kind !== 'response')) return stored;
+    // An upstream removes expired objects. With a final status, later reads do not ask for it again.
+    const expired = { ...withoutPendingUsage(stored), status: 'expired' };
     await storeState(scope, object, expired);
     return expired;
   }

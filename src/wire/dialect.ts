@@ -101,8 +101,8 @@ export interface WholeAnswerContext {
   readonly previousId?: string | null;
   /** Called with the ids of containers that the answer names. Ignored when absent. */
   readonly onContainers?: (ids: readonly string[]) => void;
-  /** Called with a response in the background. Ignored when absent. */
-  readonly onBackground?: (response: JsonObject) => void;
+  /** Called with a response in the background. Returns whether its cost is recorded later: false when absent. */
+  readonly onBackground?: (response: JsonObject) => boolean;
 }
 
 /** A complete answer, ready to forward. */
@@ -127,8 +127,11 @@ export interface InspectorOptions {
   readonly previousId?: string | null;
   /** Called with the ids of containers that the answer names; an id may be repeated. Ignored when absent. */
   readonly onContainers?: (ids: readonly string[]) => void;
-  /** Called with each state of a response in the background. Ignored when absent. */
-  readonly onBackground?: (response: JsonObject) => void;
+  /**
+   * Called with each state of a response in the background. Returns whether its cost is recorded later: false when
+   * absent.
+   */
+  readonly onBackground?: (response: JsonObject) => boolean;
   /** Request of the caller, for dialects whose answers depend on its settings. */
   readonly body?: RequestBody;
   /** Creates the error for an error that the upstream reports inside its stream. */

@@ -188,13 +188,14 @@ export async function startObjectUpstream(): Promise<ObjectUpstream> {
    * A response. A tool with `container: {type: auto}` runs in a new container. A background response stays queued, also
    * in a stream, which then ends early.
    */
-  function respond({ tools = [], stream, background, model }: Json): Answer {
+  function respond({ tools = [], metadata = {}, stream, background, model }: Json): Answer {
     const isAuto = (tools as readonly Json[]).some(({ container }) => typeof container === 'object');
     const container = nextId('cntr_');
     if (isAuto) put({ id: container, object: 'container', created_at: 1, status: 'running', name: 'auto' });
     const item = { id: 'ci_1', type: 'code_interpreter_call', status: 'completed', code: '1', container_id: container };
     const output = isAuto ? [item] : [];
-    const response = { id: nextId('resp_'), object: 'response', status: 'completed', model, output };
+    const repeated = { metadata, tools };
+    const response = { id: nextId('resp_'), object: 'response', status: 'completed', model, ...repeated, output };
     const queued = { ...response, status: 'queued', background: true, output: [], usage: null };
     if (background === true) put(queued);
     if (stream !== true) return [200, background === true ? queued : response];

@@ -127,8 +127,11 @@ export interface FollowUp {
   shownId(deploymentId: string, upstreamId: string): string;
   /** Called with the ids of containers at a deployment that the answer names; an id may be repeated. */
   readonly onContainers?: (deploymentId: string, ids: readonly string[]) => void;
-  /** Called with each state of a response that a deployment's upstream makes in the background. */
-  readonly onBackground?: (deploymentId: string, response: JsonObject) => void;
+  /**
+   * Called with each state of a response that a deployment's upstream makes in the background. Returns whether its cost
+   * is recorded when it has ended.
+   */
+  readonly onBackground?: (deploymentId: string, response: JsonObject) => boolean;
 }
 
 /** One step of an answer, typed. The last step of a stream is `finish`, `usage` or `failure`. */
@@ -160,7 +163,7 @@ export interface Outcome {
   /** Cost that the upstream reports; absent where it reports none or its report is not authoritative. */
   readonly charged?: Usd;
   /**
-   * Whether the upstream still works on the answer, in the background. Its usage and cost are recorded when it has
+   * Whether the upstream still works on the answer, in the background, and its usage and cost are recorded when it has
    * ended. Absent for other answers.
    */
   readonly billedLater?: true;

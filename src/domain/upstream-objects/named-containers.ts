@@ -25,10 +25,7 @@ export function containersOfRequest({ tools, input }: JsonObject): readonly stri
   return [...new Set([...ofTools, ...containersInItems(input)])];
 }
 
-/**
- * Ids of the containers that items of a conversation name, each once: of calls that ran in them, and of files that
- * texts cite.
- */
+/** Ids of the containers that items of a request name at any depth, each once: in calls and in citations of files. */
 export function containersInItems(items: readonly unknown[]): readonly string[] {
   const found = new Set<string>();
   // A list in place of recursion: a body may be nested more deeply than the call stack permits.
@@ -44,3 +41,33 @@ export function containersInItems(items: readonly unknown[]): readonly string[] 
   }
   return [...found];
 }
+
+/** Types of items of calls that ran in a container. */
+const CONTAINER_CALLS: ReadonlySet<unknown> = new Set(['code_interpreter_call', 'shell_call']);
+
+const objectsIn = (list: unknown): readonly JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);
+
+/** The values of an output item, a content part or an annotation that may be the id of a container. */
+function idsOfPiece(piece: JsonObject): readonly unknown[] {
+  const { type, container_id: id, content, annotations, environment } = piece;
+  if (CONTAINER_CALLS.has(type)) return [id, jsonObjectOf(environment)['container_id']];
+  if (type === 'container_file_citation') return [id];
+  const parts = objectsIn(content);
+  const cited = [piece, ...parts].flatMap((part) => objectsIn(part === piece ? annotations : part['annotations']));
+  return cited.filter((one) => one['type'] === 'container_file_citation').map((one) => one['container_id']);
+}
+
+const textsOf = (ids: readonly unknown[]): readonly string[] => [
+  ...new Set(ids.filter((id) => typeof id === 'string')),
+];
+
+/**
+ * Ids of the containers in which the output of a response ran, each once. Other places of an answer repeat values of
+ * its request, such as `metadata` and `tools`, and are not read.
+ */
+export const containersOfOutput = (output: unknown): readonly string[] =>
+  textsOf(objectsIn(output).flatMap(idsOfPiece));
+
+/** Ids of the containers in which the output that an event of a streamed response has ran, each once. */
+export const containersOfEvent = ({ response, item, part, annotation }: JsonObject): readonly string[] =>
+  containersOfOutput([item, part, annotation, ...objectsIn(jsonObjectOf(response)['output'])]);

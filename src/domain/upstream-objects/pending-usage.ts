@@ -32,13 +32,16 @@ export function withoutPendingUsage(shown: ShownObject): ShownObject {
   return others;
 }
 
+/** Final statuses of responses whose usage the upstream reports. A cancelled or failed one has none. */
+const BILLED_STATUSES: ReadonlySet<unknown> = new Set(['completed', 'incomplete']);
+
 /**
- * Whether the upstream has reported the usage of a run or a response. An empty list of a run is a report only where the
- * run has no results. Else the usage may not be summed up yet.
+ * Whether the upstream has reported the usage of an ended run or response. An empty list of a run is a report only
+ * where the run has no results. Else the usage may not be summed up yet.
  */
 export function reportsUsage(kind: ObjectKind, shown: ShownObject): boolean {
   const { per_model_usage: usage, result_counts: counts } = shown;
-  if (kind === 'response') return isJsonObject(shown['usage']);
+  if (kind === 'response') return isJsonObject(shown['usage']) || !BILLED_STATUSES.has(shown['status']);
   if (!Array.isArray(usage)) return false;
   return usage.length > 0 || (countOrNull(jsonObjectOf(counts)['total']) ?? 0) === 0;
 }

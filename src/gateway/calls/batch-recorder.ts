@@ -44,17 +44,16 @@ function batchCostOf(row: PriceRow, usage: Usage): Usd | null {
 }
 
 /**
- * Cost of a run of an evaluation, or of a response in the background, at the usual prices. As for batches, tiers do not
- * apply. Null when no price is known.
+ * Cost of a run of an evaluation at the usual prices. As for batches, tiers do not apply. Null when no price is known.
  */
 const runCostOf = (row: PriceRow, usage: Usage): Usd | null =>
   costOf({ base: tokenPricesOf(row), tiers: [], boundIncluded: false, perRequest: null, pricedUpTo: null }, usage);
 
-/** Cost, operation and call type of each kind. */
+/** Cost, operation and call type of each kind. A response is one call, so it costs what any call costs. */
 const KINDS = {
   batch: { costOf: batchCostOf, operation: 'batches.end', callType: 'aretrieve_batch' },
   eval_run: { costOf: runCostOf, operation: 'evalRuns.end', callType: 'aget_run' },
-  response: { costOf: runCostOf, operation: 'responses.end', callType: 'aresponses' },
+  response: { costOf: null, operation: 'responses.end', callType: 'aresponses' },
 } as const;
 
 /** The deployments of the public names of a batch at its upstream account. */
@@ -204,7 +203,7 @@ function recordOfModel(
 
 /** Records a finished batch for its owner: one record for each public model. Idempotent. */
 export function createBatchRecorder(
-  { recorder, budgets }: Pick<CallTools, 'recorder' | 'budgets'>,
+  { recorder, budgets, price }: Pick<CallTools, 'recorder' | 'budgets' | 'price'>,
   {
     catalog,
     adjusted,
@@ -216,14 +215,15 @@ export function createBatchRecorder(
   /** Ids of batches whose cost was charged in this process: two concurrent reads of a batch may both see its end. */
   const recorded = new Set<string>();
 
-  function price(
+  function priced(
     kind: EndedBatch['kind'],
     ofName: Deployment,
     { model, usage }: ModelUse,
   ): Pick<ModelCost, 'deployment' | 'cost'> {
     const deployment = pricedAs(ofName, model, deployments());
-    const row = pricedRow(deployment, catalog());
-    const cost = KINDS[kind].costOf(row, usage);
+    const { costOf: ofRow } = KINDS[kind];
+    if (ofRow === null) return { deployment, cost: price(deployment, { usage }) };
+    const cost = ofRow(pricedRow(deployment, catalog()), usage);
     return { deployment, cost: cost === null ? null : adjusted(cost, deployment.provider) };
   }
 
@@ -232,7 +232,7 @@ export function createBatchRecorder(
     if (recorded.has(id)) return;
     const key = await keyOf({ ...owner, userId });
     const serving = servingDeployments(batch, (name) => deploymentsOf(key, name));
-    const costs = modelCostsOf(batch, serving, (ofName, use) => price(batch.kind, ofName, use));
+    const costs = modelCostsOf(batch, serving, (ofName, use) => priced(batch.kind, ofName, use));
     const records: { readonly record: CallRecord; readonly windows: readonly BudgetWindow[] }[] = [];
     for (const one of costs) {
       const { cost, deployment, name } = one;

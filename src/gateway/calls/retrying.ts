@@ -326,10 +326,10 @@ function isForNextLevel(
 /** Whether the configured credentials were used: credentials of the client change the id. */
 const usesConfiguredCredentials = (called: Deployment, { deployment }: Route): boolean => called.id === deployment.id;
 
-/** Whether a call failed by a timeout that its request set. */
 /** A request with the model name that its answer gets. */
 const asSent = (request: ModelRequest): ModelRequest =>
   request.answerModel === undefined ? request : { ...request, model: request.answerModel };
 
+/** Whether a call failed by a timeout that its request set. */
 const isCallersTimeout = (failure: unknown, { timeoutSeconds }: ModelRequest): boolean =>
   timeoutSeconds !== undefined && failure instanceof UpstreamFailed && failure.timedOut;

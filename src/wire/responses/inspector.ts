@@ -2,7 +2,7 @@ import { isJsonObject } from '../../domain/json-object.ts';
 import { isChatDelta } from '../../domain/chat/answer-step.ts';
 import type { ChatDelta, Outcome } from '../../domain/chat/chat.ts';
 import { OutcomeCollector } from '../../domain/chat/outcome.ts';
-import { containersInItems } from '../../domain/upstream-objects/named-containers.ts';
+import { containersOfEvent } from '../../domain/upstream-objects/named-containers.ts';
 import type { AnswerReader, InspectorOptions, StreamInspector } from '../dialect.ts';
 import { object, parseJson, text } from '../json/fields.ts';
 import { startsWith } from '../json/members.ts';
@@ -29,7 +29,7 @@ export class ResponseInspector implements StreamInspector {
   #failure: Outcome['failure'] = null;
   #responseId: string | null = null;
   #hasBegun = false;
-  #runsInBackground = false;
+  #isBilledLater = false;
   pieces = 0;
   #ended = false;
 
@@ -55,7 +55,7 @@ export class ResponseInspector implements StreamInspector {
       ...outcome,
       responseId: id === null ? null : this.#names.idOf(id),
       failure: this.#failure ?? outcome.failure,
-      ...(this.#runsInBackground && !this.#ended ? { billedLater: true as const } : {}),
+      ...(this.#isBilledLater && !this.#ended ? { billedLater: true as const } : {}),
     };
   }
 
@@ -78,13 +78,12 @@ export class ResponseInspector implements StreamInspector {
       return this.#options.upstreamError(error);
     }
     const { onContainers } = this.#options;
-    if (onContainers !== undefined && mayNameContainer(data)) onContainers(containersInItems([value]));
+    if (onContainers !== undefined && mayNameContainer(data)) onContainers(containersOfEvent(value));
     const response = object(value['response']);
     this.#hasBegun = true;
     this.#ended ||= isFinalType(value['type']);
     if (response['background'] === true) {
-      this.#runsInBackground = true;
-      this.#options.onBackground?.(response);
+      this.#isBilledLater = this.#options.onBackground?.(response) === true;
     }
     this.#responseId ??= text(response['id']);
     for (const step of this.#reader.read(value, nameOf(event))) {

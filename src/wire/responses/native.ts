@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import { isChatDelta } from '../../domain/chat/answer-step.ts';
 import { OutcomeCollector } from '../../domain/chat/outcome.ts';
-import { containersInItems } from '../../domain/upstream-objects/named-containers.ts';
+import { containersOfOutput } from '../../domain/upstream-objects/named-containers.ts';
 import type { InboundDialect, NativeDialect, OutboundDialect } from '../dialect.ts';
 import { object, parseJson, text } from '../json/fields.ts';
 import { ResponseInspector } from './inspector.ts';
@@ -23,15 +23,14 @@ export const RESPONSES_NATIVE: NativeDialect = {
     const error = errorOf(value);
     if (error !== null) return { error };
     if (!isJsonObject(value) || !Array.isArray(value['output'])) return null;
-    if (onContainers !== undefined && mayNameContainer(bytes)) onContainers(containersInItems(value['output']));
+    if (onContainers !== undefined && mayNameContainer(bytes)) onContainers(containersOfOutput(value['output']));
     const steps = stepsOfResponse(value);
     const collector = new OutcomeCollector(textLimit);
     for (const step of steps) collector.add(step);
     const id = text(value['id']);
     const outcome = collector.outcome();
     const runsInBackground = value['status'] === 'queued' || value['status'] === 'in_progress';
-    const isBilledLater = runsInBackground && value['background'] === true;
-    if (isBilledLater) onBackground?.(value);
+    const isBilledLater = runsInBackground && value['background'] === true && onBackground?.(value) === true;
     return {
       bytes: renamedResponse(bytes, value, { model, idOf, previousId }),
       outcome: {

@@ -131,6 +131,32 @@ it('files.create 400: lines that name more vector stores than can be stored', as
   );
 });
 
+it('files.create 400 and batches.create 400: a line names an index of a vector store', async () => {
+  const lineWith = (id: string) => lineFor('assistant', { tools: [{ type: 'file_search', vector_store_ids: [id] }] });
+  const earlier = await uploadLines(app.adminKey, lineWith('manual'));
+  const store = { vector_store_id: 'vs_manual', vector_store_name: 'manuals', custom_llm_provider: 'openai' };
+  expect((await app.call('POST', '/vector_store/new', store)).status).toBe(200);
+  const params = { vector_store_index: 'vs_index', vector_store_name: 'manuals' };
+  const made = await app.call('POST', '/v1/indexes', { index_name: 'manual', litellm_params: params });
+  expect(made.status).toBe(200);
+  const message = "The lines of a batch cannot name the index 'manual': name its vector store by its id.";
+  const sent = await send(app, 'POST', '/v1/files', { body: formOf({ purpose: 'batch' }, lineWith('manual')) });
+  expect(await answerOf(sent)).toEqual(refusal(400, message, { param: 'file' }));
+  expect(await answerOf(await start(earlier, app.adminKey))).toEqual(refusal(400, message, { param: 'input_file_id' }));
+  const byId = formOf({ purpose: 'batch' }, lineWith('vs_index'));
+  expect((await send(app, 'POST', '/v1/files', { body: byId })).status).toBe(200);
+});
+
+it('files.create 400: lines that name more containers than can be checked', async () => {
+  const lineWith = (container: string) => lineFor('assistant', { tools: [{ type: 'code_interpreter', container }] });
+  const lines = Array.from({ length: 257 }, (_, index) => lineWith(`cntr_${index}`));
+  const before = upstream.received.length;
+  const sent = await send(app, 'POST', '/v1/files', { body: formOf({ purpose: 'batch' }, lines.join('\n')) });
+  const message = '/files: The lines must name at most 256 containers.';
+  expect(await answerOf(sent)).toEqual(refusal(400, message, { param: 'file' }));
+  expect(upstream.received.length).toBe(before);
+});
+
 it('files.create 400: a line that an upstream may split at a carriage return', async () => {
   const hidden = lineFor('second');
   const line = lineFor('assistant').replace('"method"', `"x":\r${hidden}\r,"method"`);

@@ -175,4 +175,19 @@ describe('a container that the upstream makes for a response', () => {
     expect(await ask('GET', `/v1/containers/${id}`, undefined, server.stranger)).toEqual(noContainer(id));
     expect((await ask('GET', `/v1/containers/${id}`))[0]).toBe(200);
   });
+
+  it.each([
+    ['complete', {}],
+    ['streamed', { stream: true }],
+  ])('does not belong to a caller whose request names it where the answer repeats it: %s', async (_kind, more) => {
+    const id = `cntr_named${Object.keys(more).length}`;
+    server.upstream.update(id, { id, object: 'container', status: 'running' });
+    const parameters = { type: 'object', container_id: id };
+    const tools = [...AUTO, { type: 'function', name: 'f', parameters }];
+    await respond({ tools, metadata: { container_id: id }, ...more });
+    expect((await ask('GET', '/v1/containers?limit=100'))[1]['data']).not.toContainEqual(
+      expect.objectContaining({ id }),
+    );
+    expect(await ask('GET', `/v1/containers/${id}`)).toEqual(noContainer(id));
+  });
 });

@@ -66,7 +66,7 @@ describe('a run of an evaluation', () => {
     const cancelled = await ask('POST', `${path}/cancel`, undefined, key);
     expect(cancelled).toEqual([200, { ...run, status: 'canceled' }]);
     expect(await ask('GET', path, undefined, key)).toEqual(cancelled);
-    const message = `The run ${String(run['id'])} has not ended, or its cost is not recorded yet. Cancel it first.`;
+    const message = `The cost of the run ${String(run['id'])} is not recorded yet: try again later.`;
     expect(await ask('DELETE', path, undefined, key)).toEqual([
       400,
       { error: { message, type: 'invalid_request_error', param: null, code: '400' } },

@@ -254,7 +254,7 @@ describe('one run', () => {
   it('evalRuns.delete 400 and evals.delete 400: a run that has not ended', async () => {
     const id = await newEval();
     const run = await newRun(id);
-    const message = `The run ${run} has not ended, or its cost is not recorded yet. Cancel it first.`;
+    const message = `The run ${run} has not ended: cancel it first.`;
     const open = [400, { error: { message, type: 'invalid_request_error', param: null, code: '400' } }];
     expect(await ask('DELETE', `/v1/evals/${id}/runs/${run}`)).toEqual(open);
     expect(await ask('DELETE', `/v1/evals/${id}`)).toEqual(open);

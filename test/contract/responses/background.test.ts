@@ -66,7 +66,32 @@ describe('a response in the background', () => {
   it('responses.delete 400: until it has ended; its deletion charges it', async () => {
     const key = await server.newKey();
     const id = await start(key);
-    const message = 'The response has not ended, or its cost is not recorded yet. Cancel it first.';
+    const message = 'The response has not ended: cancel it first.';
+    expect(await ask('DELETE', `/v1/responses/${id}`, undefined, key)).toEqual([
+      400,
+      { error: { message, type: 'invalid_request_error', param: null, code: '400' } },
+    ]);
+    end();
+    expect((await ask('DELETE', `/v1/responses/${id}`, undefined, key))[0]).toBe(200);
+    await expect.poll(() => costsOf(key), POLLING).toEqual(CHARGED);
+  });
+
+  it('responses.delete 200: after it was cancelled or has failed, without a usage', async () => {
+    for (const status of ['cancelled', 'failed']) {
+      const key = await server.newKey();
+      const id = await start(key);
+      end({ status, usage: null });
+      expect((await ask('GET', `/v1/responses/${id}`, undefined, key))[1]['status']).toBe(status);
+      expect((await ask('DELETE', `/v1/responses/${id}`, undefined, key))[0]).toBe(200);
+      expect(await costsOf(key)).toEqual([]);
+    }
+  });
+
+  it('responses.delete 400: while its cost is not recorded', async () => {
+    const key = await server.newKey();
+    const id = await start(key);
+    end({ usage: null });
+    const message = 'The cost of the response is not recorded yet: try again later.';
     expect(await ask('DELETE', `/v1/responses/${id}`, undefined, key)).toEqual([
       400,
       { error: { message, type: 'invalid_request_error', param: null, code: '400' } },

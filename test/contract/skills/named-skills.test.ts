@@ -5,6 +5,7 @@ import {
   noSkill,
   OTHER_ACCOUNT,
   refused,
+  skillForm,
   type SkillServer,
   startSkillServer,
 } from './skill-server.ts';
@@ -50,6 +51,15 @@ describe('messages.create', () => {
     expect(await ask([custom(named)], { key: server.stranger })).toEqual(noSkill(named));
     await server.ask('DELETE', `/v1/skills/${id}`);
     expect(await ask([custom(named)])).toEqual(noSkill(named));
+  });
+
+  it('200: accepts the id of the provider for a model of a wildcard', async () => {
+    const [, { id }] = await server.ask('POST', '/v1/skills', skillForm({ model: 'wild/claude-x' }));
+    const upstreamId = server.upstream.ids(ACCOUNT).at(-1) ?? '';
+    expect(id).not.toBe(upstreamId);
+    for (const named of [String(id), upstreamId])
+      expect((await ask([custom(named)], { model: 'wild/claude-x' }))[0]).toBe(200);
+    expect(lastSent()).toEqual([ACCOUNT, { id: null, skills: [custom(upstreamId)] }]);
   });
 
   it('200: sends other containers and skills unchanged', async () => {

@@ -77,6 +77,7 @@ export async function startSkillServer(): Promise<SkillServer> {
         model('both', 'anthropic/claude-x', OTHER_ACCOUNT),
         model('both', 'anthropic/claude-x', ACCOUNT),
         model('elsewhere', 'anthropic/claude-x', OTHER_ACCOUNT),
+        model('wild/*', 'anthropic/*', ACCOUNT),
       ],
     },
   });

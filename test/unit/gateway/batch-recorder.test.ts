@@ -3,6 +3,7 @@ import type { CallRecord } from '../../../src/domain/calls/call-record.ts';
 import type { Usage } from '../../../src/domain/chat/chat.ts';
 import { usdText } from '../../../src/domain/money.ts';
 import type { EndedBatch } from '../../../src/domain/upstream-objects/batch-use.ts';
+import { createPricer } from '../../../src/gateway/accounting/price.ts';
 import { createBatchRecorder } from '../../../src/gateway/calls/batch-recorder.ts';
 import { aDeployment, aKey } from '../../support/chat.ts';
 
@@ -12,6 +13,7 @@ const DEPLOYMENTS = [
   aDeployment({ id: 'd-2', modelGroup: 'small', upstreamModel: 'up-1-mini', priceOverrides: PRICES }),
   aDeployment({ id: 'd-3', modelGroup: 'unpriced', upstreamModel: 'up-3' }),
 ];
+const NO_CATALOG = { find: () => null, entries: [] } as never;
 const [DEPLOYMENT = aDeployment()] = DEPLOYMENTS;
 const KEY = aKey({ userId: 'u', teamId: 't' });
 /** Id of the first span of a batch: the start of the trace id. The next span has the next number. */
@@ -68,9 +70,10 @@ async function recorded(...batches: readonly EndedBatch[]) {
           events.push(`charge ${JSON.stringify(charged)} ${usdText(cost as never)}`),
         alertSoftBudgets: (key: unknown) => events.push(`alert of the key: ${key === KEY}`),
       } as never,
+      price: createPricer(() => NO_CATALOG),
     },
     {
-      catalog: () => ({ find: () => null }) as never,
+      catalog: () => NO_CATALOG,
       adjusted: (cost) => cost,
       deployments: () => DEPLOYMENTS,
       deploymentsOf: (_key, name) => DEPLOYMENTS.filter(({ modelGroup }) => modelGroup === name),
@@ -188,5 +191,24 @@ describe('a batch', () => {
     const { records, events } = await recorded(uncounted);
     expect(records.map(spendOf)).toMatchObject([{ name: 'unpriced', deploymentId: 'd-3', cost: null }]);
     expect(events).toEqual(['record unpriced']);
+  });
+});
+
+describe('the record of a response in the background', () => {
+  const prices = {
+    input_cost_per_token: 0.001,
+    input_cost_per_token_above_200k_tokens: 0.002,
+    input_cost_per_request: 5,
+    output_cost_per_token: 1,
+  };
+  const deployment = aDeployment({ id: 'd-4', modelGroup: 'long', upstreamModel: 'up-4', priceOverrides: prices });
+
+  it.each([
+    ['the price of long prompts and the fee of a request', 200_001, '405.002'],
+    ['the usual price and the fee of a request', 2, '5.002'],
+  ])('has the cost of a normal call: %s', async (_name, inputTokens, cost) => {
+    const uses = [{ model: 'up-4', usage: tokens(inputTokens) }];
+    const { records } = await recorded(aBatch({ kind: 'response', id: `resp_${TRACE}`, deployment, uses, calls: {} }));
+    expect(records.map(({ spend }) => spend.cost && usdText(spend.cost))).toEqual([cost]);
   });
 });

@@ -269,6 +269,7 @@ async function batchCost(row: Row, usage: Partial<Usage>): Promise<string | null
         charge() {},
         alertSoftBudgets() {},
       } as never,
+      price: () => null,
     },
     {
       catalog: () => catalogOf({ 'up-1': row }),
