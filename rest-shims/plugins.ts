@@ -44,7 +44,7 @@ const readSourceMembers = members({
 const readAuthorMembers = members({ name: requiredText, email: text });
 
 const sourceObject: FieldReader<Readonly<Record<string, unknown>>> = required(
-  described(readSourceMembers.schema, dictionary),
+  described(readSourceMembers.schema, (input: unknown) => dictionary(input)),
 );
 const authorObject: FieldReader<Readonly<Record<string, unknown>> | null> = described(
   orNullSchema(readAuthorMembers.schema),

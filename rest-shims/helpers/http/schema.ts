@@ -10,10 +10,12 @@ export interface Described {
 
 /**
  * Attaches the schema of what a reader accepts. A schema names the usual form: readers also accept what the reference
- * coerces, such as a number as text.
+ * coerces, such as a number as text. Changes the reader, so a reader with a schema is refused by its type: wrap it.
  */
-export const described = <Reader extends object>(schema: JsonSchema, read: Reader): Reader & Described =>
-  Object.assign(read, { schema });
+export const described = <Reader extends object & { readonly schema?: never }>(
+  schema: JsonSchema,
+  read: Reader,
+): Reader & Described => Object.assign(read, { schema });
 
 /** Schema of a reader; a schema of any value if the reader states none. */
 export const schemaOf = (read: object): JsonSchema => ('schema' in read ? (read.schema as JsonSchema) : {});
