@@ -15,7 +15,7 @@ import type { Stores } from './stores.ts';
 /** Skills that requests for messages name. */
 export interface SkillPlatform {
   readonly stores: Pick<Stores, 'upstreamObjects'>;
-  readonly gateway: Pick<Gateway, 'deployments'> & Pick<ObjectGateway, 'deployment'>;
+  readonly gateway: Pick<Gateway, 'deployments'> & Pick<ObjectGateway, 'deployment' | 'deploymentsAt'>;
 }
 
 /** Maximum number of stored skills in one request. Each id is read from the database. */
@@ -65,14 +65,17 @@ async function skillOf(scope: Scope<SkillPlatform>, request: ModelRequest, id: s
   throw noObject('skill', id);
 }
 
-/** A skill by its id at the provider, which answers have. Null for an id that the gateway does not know. */
+/**
+ * A skill by its id at the provider, which answers have. Any deployment of the accounts of the model may have stored it.
+ * Null for an id that the gateway does not know.
+ */
 async function skillAtUpstream(
   { platform: { stores, gateway } }: Scope<SkillPlatform>,
   { model }: ModelRequest,
   id: string,
 ): Promise<UpstreamObject | null> {
-  for (const { id: deploymentId, modelGroup } of gateway.deployments()) {
-    if (!matchesGroup(modelGroup, model)) continue;
+  const ofModel = gateway.deployments().filter(({ modelGroup }) => matchesGroup(modelGroup, model));
+  for (const deploymentId of new Set(ofModel.flatMap((one) => gateway.deploymentsAt(one.id)))) {
     const [skill] = await stores.upstreamObjects.findAtUpstream(deploymentId, [id]);
     if (skill?.kind === 'skill') return (await stores.upstreamObjects.find(skill.id)) ?? null;
   }
