@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
@@ -198,6 +199,10 @@ describe('limits of batches', () => {
     expect((await startBatch(first, linesOf(3))).status).toBe(200);
     const refused = await startBatch(second, linesOf(2));
     expect([refused.status, refused.body]).toEqual([429, refusal(`enqueued: ${3 * LINE_TOKENS}`)]);
+    // The session ends, but its batch has not ended.
+    const key = createHash('sha256').update(first).digest('hex');
+    expect((await app.call('POST', '/key/delete', { keys: [key] })).status).toBe(200);
+    expect((await startBatch(second, linesOf(2))).body).toEqual(refusal(`enqueued: ${3 * LINE_TOKENS}`));
     const [third, fourth] = await sessionsOf({ tpd_limit: limit });
     expect((await startBatch(third, linesOf(3))).status).toBe(200);
     expect((await startBatch(fourth, linesOf(2))).body).toEqual(refusal('Limit type: tokens per day.'));
