@@ -64,8 +64,8 @@ export async function withContainers(scope: Scope<ResponsePlatform>, request: Mo
 }
 
 /**
- * Whether the upstream may run a response in a container that the request does not show: that of an item or of a
- * conversation of the upstream.
+ * Whether the upstream may run a response in a container that the request does not show. It may be that of an item or
+ * of a conversation of the upstream.
  */
 export const refersToUpstream = ({ conversation, input }: JsonObject): boolean =>
   (conversation ?? null) !== null ||

@@ -66,8 +66,8 @@ async function skillOf(scope: Scope<SkillPlatform>, request: ModelRequest, id: s
 }
 
 /**
- * A skill by its id at the provider, which answers have. Any deployment of the accounts of the model may have stored it.
- * Null for an id that the gateway does not know.
+ * A skill by its id at the provider, which answers have. Any deployment of the accounts of the model may have stored
+ * it. Null for an id that the gateway does not know.
  */
 async function skillAtUpstream(
   { platform: { stores, gateway } }: Scope<SkillPlatform>,

@@ -185,8 +185,8 @@ export async function startObjectUpstream(): Promise<ObjectUpstream> {
   }
 
   /**
-   * A response. A tool with `container: {type: auto}` runs in a new container, or in that of `metadata.ran_in`, as where
-   * an earlier item ran in it. A background response stays queued, also in a stream, which then ends early.
+   * A response. A tool with `container: {type: auto}` runs in a new container, or in that of `metadata.ran_in`, as
+   * where an earlier item ran in it. A background response stays queued, also in a stream, which then ends early.
    */
   function respond({ tools = [], metadata = {}, stream, background, model }: Json): Answer {
     const isAuto = (tools as readonly Json[]).some(({ container }) => typeof container === 'object');

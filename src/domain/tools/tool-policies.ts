@@ -35,8 +35,7 @@ export function toolRules({ tools, overrides }: StoredToolPolicies): Omit<ToolPo
   const blocked = new Set(overrides.map(({ scope, toolName }) => overrideKey(scope, toolName)));
   const isOverridden = (name: string, caller: Caller): boolean => {
     const { keyHash, teamId } = caller;
-    const ofKey = (hash: string): boolean =>
-      blocked.has(overrideKey(scopeText({ teamId: null, keyHash: hash }), name));
+    const ofKey = (hash: string): boolean => blocked.has(overrideKey(scopeText({ teamId: null, keyHash: hash }), name));
     return (
       ofKey(keyHash) ||
       ofKey(limitedHashOf(caller)) ||

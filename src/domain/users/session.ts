@@ -88,8 +88,8 @@ export function openingKey({ openedBy }: SessionFacts): { readonly hash: string;
 }
 
 /**
- * Hash under which the limits of a key count, and by which rules name it. A session counts as the key that opened it, so
- * that several sessions do not multiply the limits of that key.
+ * Hash under which the limits of a key count, and by which rules name it. A session counts as the key that opened it,
+ * so that several sessions do not multiply the limits of that key.
  */
 export function limitedHash({ hash, settings: { session } }: Pick<VirtualKey, 'hash' | 'settings'>): string {
   return session === undefined ? hash : (openingKey(session)?.hash ?? hash);

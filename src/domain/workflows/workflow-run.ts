@@ -15,8 +15,8 @@ export interface WorkflowRun extends Stamps {
   readonly type: string;
   readonly status: WorkflowStatus;
   /**
-   * Key that created the run, or that opened the session which created it. Only this key, its sessions and administrators
-   * can use the run.
+   * Key that created the run, or that opened the session which created it. Only this key, its sessions and
+   * administrators can use the run.
    */
   readonly keyHash: string;
   readonly input: JsonObject | null;

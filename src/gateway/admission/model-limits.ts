@@ -60,8 +60,8 @@ export function modelScopeOfOwner(
 }
 
 /**
- * Id by which the calls of a key count in the limits that its team sets for each key. Sessions of one key count together
- * where they are in one team. Those of a key without a team may be in several teams.
+ * Id by which the calls of a key count in the limits that its team sets for each key. Sessions of one key count
+ * together where they are in one team. Those of a key without a team may be in several teams.
  */
 function idInTeam(key: VirtualKey): string {
   const { session } = key.settings;
