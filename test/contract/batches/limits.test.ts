@@ -182,6 +182,18 @@ describe('limits of batches', () => {
     expect((await startBatch(key, linesOf(2))).status).toBe(200);
   });
 
+  it('batch_enqueued_token_limit counts batches that are started at the same time', async () => {
+    const key = await newKey(app, { metadata: { batch_enqueued_token_limit: 5 * LINE_TOKENS } });
+    const upload3 = async (): Promise<string> =>
+      (await upload(app, { purpose: 'batch' }, { key, content: linesOf(3) })).id;
+    const files = [await upload3(), await upload3(), await upload3()];
+    const statuses = (await Promise.all(files.map((file) => startBatchOfFile(key, file)))).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, 429, 429]);
+    // Refused batches do not count: there is still room for two lines.
+    expect((await startBatch(key, linesOf(3))).body).toEqual(refusal(`enqueued: ${3 * LINE_TOKENS}`));
+    expect((await startBatch(key, linesOf(2))).status).toBe(200);
+  });
+
   it('batch_enqueued_token_limit and tpd_limit of a key count the batches of its sessions together', async () => {
     const user = { user_id: 'batcher', user_role: 'internal_user' };
     expect((await app.call('POST', '/user/new', user)).status).toBe(200);
