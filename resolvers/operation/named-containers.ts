@@ -1,4 +1,4 @@
-import { mayRead, type Owner, visibilityOf } from '../../src/domain/caller.ts';
+import type { Owner } from '../../src/domain/caller.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
 import { isSameUpstream } from '../../src/domain/deployments/same-upstream.ts';
@@ -11,6 +11,7 @@ import {
 } from '../../src/domain/upstream-objects/named-containers.ts';
 import { isUpstreamId } from '../../src/domain/upstream-objects/shown-object.ts';
 import { findObject, noObject } from './object-calls.ts';
+import { mayUseObject } from './object-owners.ts';
 import { callerOf } from './operation.ts';
 import type { ResponsePlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
@@ -53,7 +54,7 @@ export async function withContainers(scope: Scope<ResponsePlatform>, request: Mo
       namesUnknown = true;
       continue;
     }
-    if (!mayRead(visibilityOf(callerOf(scope)), object.owner)) throw noObject('container', id);
+    if (!mayUseObject(callerOf(scope), object.owner)) throw noObject('container', id);
     const place = gateway.deployment(object.deploymentId);
     deploymentId ??=
       place === null

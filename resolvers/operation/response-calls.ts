@@ -1,4 +1,3 @@
-import { mayRead, ownerOf, visibilityOf } from '../../src/domain/caller.ts';
 import type { FollowUp, ModelRequest } from '../../src/domain/chat/chat.ts';
 import { RESPONSES } from '../../src/domain/inference/endpoint.ts';
 import type { RequestBody } from '../../src/domain/inference/request-validation.ts';
@@ -10,6 +9,7 @@ import { backgroundObserver } from './background-responses.ts';
 import { isAvailable } from './deleted-responses.ts';
 import { containerRecorder, refersToUpstream, withContainers } from './named-containers.ts';
 import { assertMayNameStores, withStoresOfIndexes } from './named-stores.ts';
+import { mayUseObject, objectOwnerOf } from './object-owners.ts';
 import { callerOf } from './operation.ts';
 import { resolveReferences, noPrevious } from './response-context.ts';
 import type { ResponsePlatform } from './platform.ts';
@@ -58,7 +58,7 @@ export async function askWithItems(
   const ownItemsOf = (body: RequestBody): readonly ResponseItem[] =>
     inputItemsOf(body).slice(inputItemsOf(resolved.request.body).length - items.length);
   const store = storeAnswer(scope, { id: answerIds.ownId, previousId, ownItemsOf });
-  const onContainers = containerRecorder(scope, ownerOf(callerOf(scope)), {
+  const onContainers = containerRecorder(scope, objectOwnerOf(callerOf(scope)), {
     body: resolved.request.body,
     namesOthers,
   });
@@ -90,7 +90,7 @@ function followUpOf(
   }: { readonly sent: ModelRequest; readonly previousId: string | null; readonly namesOthers: boolean },
 ): FollowUp {
   const { responses, ids } = scope.platform;
-  const owner = ownerOf(callerOf(scope));
+  const owner = objectOwnerOf(callerOf(scope));
   const { previous_response_id: sentId } = sent.body;
   const previous = typeof sentId === 'string' ? responses.ids.open(sentId) : null;
   const shownIds = new Map(previous === null ? [] : [[previous.upstreamId, String(sentId)]]);
@@ -121,7 +121,7 @@ function storeAnswer(
     readonly ownItemsOf: (body: RequestBody) => readonly ResponseItem[];
   },
 ): NonNullable<FollowUp['store']> {
-  const owner = ownerOf(callerOf(scope));
+  const owner = objectOwnerOf(callerOf(scope));
   return (response, body) =>
     scope.platform.responses.queue.enqueue({
       id,
@@ -165,7 +165,7 @@ function mayRunElsewhere(
   const { previous_response_id: previous } = sent.body;
   const upstream = typeof previous === 'string' ? scope.platform.responses.ids.open(previous) : null;
   if (upstream === null || upstream.namesOthers === true) return true;
-  return !mayRead(visibilityOf(callerOf(scope)), upstream.owner);
+  return !mayUseObject(callerOf(scope), upstream.owner);
 }
 
 /**
@@ -176,5 +176,5 @@ export function upstreamOf(scope: Scope<ResponsePlatform>, id: string): Upstream
   const { ids, idSecurity } = scope.platform.responses;
   const upstream = ids.open(id);
   if (upstream === null || !idSecurity) return upstream;
-  return mayRead(visibilityOf(callerOf(scope)), upstream.owner) ? upstream : null;
+  return mayUseObject(callerOf(scope), upstream.owner) ? upstream : null;
 }

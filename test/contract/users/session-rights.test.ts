@@ -67,6 +67,29 @@ describe('rules for one key apply to its sessions', () => {
   });
 });
 
+describe('objects that a session stores at an upstream', () => {
+  it('belong to the key that opened it, and to its other sessions', async () => {
+    calls.upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ id: 'file-up', object: 'file', purpose: 'fine-tune', bytes: 2, filename: 'a' }));
+    });
+    const { key, open } = await keyOfUser({});
+    const [first, second] = [await open(), await open()];
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ purpose: 'fine-tune', model: 'free' })) form.append(name, value);
+    form.append('file', new Blob(['{}']), 'a.jsonl');
+    const headers = { authorization: `Bearer ${first}` };
+    const made = await fetch(`${calls.app.url}/v1/files`, { method: 'POST', headers, body: form });
+    const { id } = (await made.json()) as { readonly id: string };
+    expect(made.status).toBe(200);
+    const statusFor = async (one: string) => (await ask('GET', `/v1/files/${id}`, one)).status;
+    expect([await statusFor(first), await statusFor(second), await statusFor(key)]).toEqual([200, 200, 200]);
+    const { open: openOther } = await keyOfUser({});
+    expect(await statusFor(await openOther())).toBe(404);
+    calls.upstreamUses(2);
+  });
+});
+
 describe('workflow runs of a session', () => {
   const RUNS = '/v1/workflows/runs';
 
