@@ -1,13 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { contentFilter } from '../guardrails/guarded-app.ts';
 import { type OwnerCalls, startOwnerCalls } from '../owners/owner-calls.ts';
 
 let calls: OwnerCalls;
+let service: FaultServer;
 let users = 0;
 
 beforeAll(async () => {
+  service = await startFaultServer();
+  service.answer((response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end('{"action":"NONE"}');
+  });
   calls = await startOwnerCalls({
     guardrails: [
+      {
+        guardrail_name: 'service',
+        litellm_params: { guardrail: 'generic_guardrail_api', mode: 'pre_call', api_base: service.url },
+      },
       contentFilter('greetings', { blocked_words: [{ keyword: 'hi', action: 'BLOCK' }] }),
       { guardrail_name: 'tools', litellm_params: { guardrail: 'tool_policy', mode: 'pre_call' } },
     ],
@@ -15,7 +26,10 @@ beforeAll(async () => {
     policy_attachments: [{ policy: 'polite', keys: ['watched'] }],
   });
 });
-afterAll(() => calls.stop());
+afterAll(async () => {
+  await calls.stop();
+  await service.stop();
+});
 
 /** A key of a new user. `open` signs in with it, and returns the key of the session. */
 async function keyOfUser(draft: object) {
@@ -46,6 +60,15 @@ describe('rules for one key apply to its sessions', () => {
     for (const one of [key, session]) {
       const { status, body } = await calls.chat(one, 'free');
       expect([status, body]).toEqual([400, expect.objectContaining({ error: expect.anything() as unknown })]);
+    }
+  });
+
+  it('decisions of a service by its alias', async () => {
+    const { key, open } = await keyOfUser({ key_alias: 'known', metadata: { guardrails: ['service'] } });
+    for (const one of [key, await open()]) {
+      expect((await calls.chat(one, 'free')).status).toBe(200);
+      const { request_data: about } = JSON.parse(service.received.at(-1)?.body ?? '{}') as Record<string, unknown>;
+      expect(about).toMatchObject({ user_api_key_alias: 'known' });
     }
   });
 
