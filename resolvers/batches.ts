@@ -11,6 +11,7 @@ import {
 import { EVAL_RUN } from '../src/domain/upstream-objects/object-families.ts';
 import { allCalls, type BatchCalls } from '../src/domain/upstream-objects/batch-calls.ts';
 import { mayChange } from '../src/domain/upstream-objects/shown-object.ts';
+import type { StartingBatch } from '../src/domain/upstream-objects/starting-batches.ts';
 import type { ObjectPage, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
 import { limitedHash } from '../src/domain/users/session.ts';
 import { objectReader, objectWriter, system } from './operation/access.ts';
@@ -76,7 +77,7 @@ export const createBatch = operation({
     await assertLinesAllowed(scope, { file, endpoint, place, labels: facts.labels });
     // Counts of the calls in the file, by model; undefined when the file was not counted.
     const { calls } = file;
-    if (calls !== undefined) await assertTokenLimit(scope, calls);
+    const starting = calls === undefined ? null : await beginWithinLimit(scope, calls);
     const forwarded = { kind: 'json', bytes, set } as const;
     const request = {
       action: CREATE_BATCH,
@@ -86,43 +87,63 @@ export const createBatch = operation({
       ...(calls === undefined ? {} : { calls }),
     };
     const lasting = lastingScope(scope);
-    // `read.shown` is the batch as the upstream's answer shows it.
-    const { call, read } = await passForObject(lasting, request, facts);
-    const object = await storeObject(lasting, request, read, {
-      ...facts,
-      calls,
-      // Cancels the started batch when its row cannot be stored.
-      undo: (upstreamId) =>
-        passForObject(
-          lasting,
-          { action: CANCEL_BATCH, place, tail: `/${encodeURIComponent(upstreamId)}/cancel` },
-          { callId: null, parent: null },
-        ),
-    });
-    return await shownCall(scope, object, { call, shown: read.shown });
+    try {
+      // `read.shown` is the batch as the upstream's answer shows it.
+      const { call, read } = await passForObject(lasting, request, facts);
+      const object = await storeObject(lasting, request, read, {
+        ...facts,
+        calls,
+        // Cancels the started batch when its row cannot be stored.
+        undo: (upstreamId) =>
+          passForObject(
+            lasting,
+            { action: CANCEL_BATCH, place, tail: `/${encodeURIComponent(upstreamId)}/cancel` },
+            { callId: null, parent: null },
+          ),
+      });
+      starting?.stored(object.id);
+      return await shownCall(scope, object, { call, shown: read.shown });
+    } finally {
+      // Has no effect on a batch that has started.
+      starting?.failed();
+    }
   },
 });
 
 /**
- * Throws LimitExceeded when the key or its team would have more tokens in open batches than the
- * `batch_enqueued_token_limit` of the metadata. Batches that are started concurrently do not count against each other.
+ * Begins a batch. Throws LimitExceeded when the key or its team would have more tokens in open batches than the
+ * `batch_enqueued_token_limit` of the metadata. Null without such a limit. Batches that other processes start at the
+ * same time do not count.
  */
-async function assertTokenLimit({ platform, caller }: Scope<BatchPlatform>, calls: BatchCalls): Promise<void> {
+async function beginWithinLimit(
+  { platform, caller }: Scope<BatchPlatform>,
+  calls: BatchCalls,
+): Promise<StartingBatch | null> {
   const key = caller?.key ?? null;
-  if (key === null) return;
+  if (key === null) return null;
   const limits = [
     { of: 'api_key', id: limitedHash(key), limit: key.metadata['batch_enqueued_token_limit'] },
     { of: 'team', id: key.teamId, limit: key.owners?.team?.metadata['batch_enqueued_token_limit'] },
   ] as const;
+  // All batches of the owners are counted, because keys of a team may have no limit of their own.
+  const owners = limits.flatMap(({ of, id }) => (id === null ? [] : `${of}:${id}`));
   const { tokens } = allCalls(calls);
-  for (const { of, id, limit } of limits) {
-    if (typeof limit !== 'number' || id === null) continue;
-    const open = await openTokens(platform, of === 'team' ? batchesOfTeam(id) : batchesOfKey(platform, id));
-    if (open + tokens > limit)
-      throw new LimitExceeded(
-        `Batch enqueued token limit exceeded for ${of}: ${id}. Current limit: ${limit}, enqueued: ${open}, requested: ${tokens}.`,
-        'tokens',
-      );
+  const starting = platform.startingBatches.begin(owners, tokens);
+  try {
+    for (const { of, id, limit } of limits) {
+      if (typeof limit !== 'number' || id === null) continue;
+      const stored = await openTokens(platform, of === 'team' ? batchesOfTeam(id) : batchesOfKey(platform, id));
+      const open = stored.tokens + starting.tokensBefore(`${of}:${id}`, stored.found);
+      if (open + tokens > limit)
+        throw new LimitExceeded(
+          `Batch enqueued token limit exceeded for ${of}: ${id}. Current limit: ${limit}, enqueued: ${open}, requested: ${tokens}.`,
+          'tokens',
+        );
+    }
+    return starting;
+  } catch (failure) {
+    starting.failed();
+    throw failure;
   }
 }
 
@@ -144,17 +165,27 @@ const batchesOfKey =
     return batches.filter(({ owner }) => owner.keyHash === keyHash || sessions.has(owner.keyHash));
   };
 
-/** Sum of the tokens of an owner's open batches. Reads the newest batches first, and stops at the age `OPEN_MS`. */
-async function openTokens({ stores, clock }: ObjectPlatform, ownOf: OwnBatches): Promise<number> {
+interface OpenTokens {
+  /** Sum over the open batches of an owner. */
+  readonly tokens: number;
+  /** Ids of all batches that were read. */
+  readonly found: ReadonlySet<string>;
+}
+
+/** Tokens of an owner's open batches. Reads the newest batches first, and stops at the age `OPEN_MS`. */
+async function openTokens({ stores, clock }: ObjectPlatform, ownOf: OwnBatches): Promise<OpenTokens> {
   const oldestMs = clock.now().getTime() - OPEN_MS;
   const page = { kind: 'batch', purpose: null, limit: PAGE_SIZE, oldestFirst: false } as const;
-  let sum = 0;
+  const ids = new Set<string>();
+  let tokens = 0;
   for (let after: string | null = null; ;) {
     const found: readonly UpstreamObject[] = await stores.upstreamObjects.list({ kind: 'all' }, { ...page, after });
+    for (const { id } of found) ids.add(id);
     const open = found.filter(({ kind, shown, calls }) => calls !== undefined && mayChange(kind, shown));
-    for (const { calls } of await ownOf(open)) sum += allCalls(calls ?? {}).tokens;
+    for (const { calls } of await ownOf(open)) tokens += allCalls(calls ?? {}).tokens;
     const last = found.at(-1);
-    if (last === undefined || found.length < PAGE_SIZE || last.createdAt.getTime() < oldestMs) return sum;
+    if (last === undefined || found.length < PAGE_SIZE || last.createdAt.getTime() < oldestMs)
+      return { tokens, found: ids };
     after = last.id;
   }
 }

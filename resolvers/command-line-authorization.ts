@@ -191,12 +191,13 @@ async function grant(
 
 /**
  * Counts a request for or about tokens. Requests of a registered client count together, others by network: all clients
- * behind a proxy may have one network. Throws LimitExceeded.
+ * behind a proxy may have one network. All requests of a network have a higher limit. Throws LimitExceeded.
  */
 function countTokenRequest({ platform: { signIns, keyGenerator }, client }: SignInScope, clientId: string): void {
-  const { clients, clientRateLimiter, tokenRateLimiter } = signIns;
-  if (clients.find(clientId) === null) tokenRateLimiter.count(client.network);
-  else clientRateLimiter.count(keyGenerator.hash(clientId));
+  const { clients, clientRateLimiter, networkRateLimiter, tokenRateLimiter } = signIns;
+  if (clients.find(clientId) === null) return tokenRateLimiter.count(client.network);
+  clientRateLimiter.count(keyGenerator.hash(clientId));
+  networkRateLimiter.count(client.network);
 }
 
 /** A request for tokens, with the resource (RFC 8707) that it names. */

@@ -73,7 +73,7 @@ export const prepareResponse = operation({
     const { request, from, previousStoredId } = continuedTurn(turn);
     const resolved = await resolveReferences(scope, withUpstreamPrevious(scope, request));
     await assertMayUseTools(scope, request);
-    await scope.platform.gateway.admit(callerOf(scope), await withContainers(scope, resolved.request));
+    await scope.platform.gateway.admit(callerOf(scope), (await withContainers(scope, resolved.request)).request);
     const id = ownResponseId(scope.platform.ids.uuid());
     turn.memory.put(turn.lane, { id, previousStoredId, items: resolved.items });
     return { id, previousId: from ?? previousStoredId };

@@ -17,7 +17,7 @@ import { anyKey, objectReader, objectWriter, system } from './operation/access.t
 import { operation } from './operation/operation.ts';
 import { markDeleted } from './operation/deleted-responses.ts';
 import { closeDeleted, openBackgroundResponse, recordEnded } from './operation/background-responses.ts';
-import { containerRecorder } from './operation/named-containers.ts';
+import { containerRecorder, refersToUpstream } from './operation/named-containers.ts';
 import { findStored } from './operation/response-context.ts';
 import { type CallFacts, noObject, pass, placeOf } from './operation/object-calls.ts';
 import type { ResponsePlatform } from './operation/platform.ts';
@@ -79,19 +79,22 @@ async function answerAbout(
   if (upstream === null && !isIssued(scope, id)) throw notIssued();
   // An issued id without an upstream: the response is not stored, or the caller may not see it.
   if (upstream === null) throw noObject('response', id);
-  const { deploymentId, upstreamId, owner } = upstream;
+  const { deploymentId, upstreamId, owner, namesOthers = false } = upstream;
   const place = placeOf(scope, { kind: 'response', id, deploymentId });
   const path = `/${encodeURIComponent(upstreamId)}${ask.pathEnd}${query}`;
   const call = await pass(scope, { action: ask.action, place, tail: path }, { callId, parent });
   const { ids, idSecurity } = scope.platform.responses;
   const idOf = (idInAnswer: string): string =>
-    idInAnswer === upstreamId ? id : ids.seal({ deploymentId, upstreamId: idInAnswer, owner });
+    idInAnswer === upstreamId ? id : ids.seal({ ...upstream, upstreamId: idInAnswer });
   const received = (response: JsonObject): void => {
-    const record = containerRecorder(scope, owner, {
-      body: response,
+    // The answer of the request has stored the containers of a response that did not run in the background.
+    const mayNameOthers =
+      namesOthers ||
+      response['background'] !== true ||
+      refersToUpstream(response) ||
       // Without `idSecurity`, the request may have named the upstream's own id of a response of another caller.
-      continuesUnknown: !idSecurity && (response['previous_response_id'] ?? null) !== null,
-    });
+      (!idSecurity && (response['previous_response_id'] ?? null) !== null);
+    const record = containerRecorder(scope, owner, { body: response, namesOthers: mayNameOthers });
     record(deploymentId, containersOfOutput(response['output']));
     recordEnded(scope, deploymentId, response);
   };

@@ -7,6 +7,7 @@ import {
   ALL_TOOLS,
   assertToolName,
   INPUT_POLICIES,
+  MAX_NAMED_TOOLS,
   MAX_OVERRIDES,
   MAX_TOOL_NAME,
   MAX_TOOLS,
@@ -108,6 +109,13 @@ export const getToolPolicyOptions = operation({
 /** Maximum number of attempts of a change that conflicts with concurrent ones. */
 const ATTEMPTS = 5;
 
+/** Throws InvalidInput when no further tool can have a policy. Tools that only calls named do not count. */
+async function assertRoomForPolicy({ platform: { stores } }: ToolScope): Promise<void> {
+  const restricted = await stores.tools.count({ ...ALL_TOOLS, isRestricted: true });
+  if (restricted < MAX_NAMED_TOOLS && (await stores.tools.count(ALL_TOOLS)) < MAX_TOOLS + MAX_NAMED_TOOLS) return;
+  throw new InvalidInput(`There are already ${MAX_NAMED_TOOLS} tools with a policy, which is the maximum.`);
+}
+
 /** Changes the policies of a tool, or adds the tool. */
 async function changeTool(scope: ToolScope, name: string, patch: ToolPolicyPatch): Promise<Tool> {
   assertToolName(name);
@@ -120,8 +128,7 @@ async function changeTool(scope: ToolScope, name: string, patch: ToolPolicyPatch
         ? null
         : await tools.change(found.id, (row) => ({ ...row, ...patch, updatedAt: by.now, updatedBy: by.by }));
     if (changed !== null) return changed.after;
-    if ((await tools.count(ALL_TOOLS)) >= MAX_TOOLS)
-      throw new InvalidInput(`There are already ${MAX_TOOLS} tools, which is the maximum.`);
+    await assertRoomForPolicy(scope);
     const added = namedTool(name, patch, { ...by, id: scope.platform.ids.uuid() });
     try {
       await tools.add(added);

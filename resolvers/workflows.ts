@@ -20,6 +20,7 @@ import {
   type WorkflowMessage,
   type WorkflowRun,
 } from '../src/domain/workflows/workflow-run.ts';
+import { limitedHashOf } from '../src/domain/users/session.ts';
 import { isAnyAdmin } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -37,7 +38,7 @@ interface NamedRun {
 /** Whether a caller may use a run. Read-only administrators are refused changes by the access rule. */
 function isVisible(scope: WorkflowScope, run: WorkflowRun): boolean {
   const caller = callerOf(scope);
-  return isAnyAdmin(caller) || run.keyHash === caller.keyHash;
+  return isAnyAdmin(caller) || run.keyHash === limitedHashOf(caller);
 }
 
 /** A run that the caller may use. Throws NotFound. */
@@ -53,7 +54,7 @@ export const createWorkflowRun = operation({
   access: workflowWriter,
   async run(scope: WorkflowScope, draft: RunDraft): Promise<WorkflowRun> {
     const { stores, ids } = scope.platform;
-    const { keyHash } = callerOf(scope);
+    const keyHash = limitedHashOf(callerOf(scope));
     const run = newRun(draft, { ...authored(scope), id: ids.uuid(), sessionId: ids.uuid(), keyHash });
     if ((await stores.workflows.count({ ...ALL_RUNS, keyHash })) >= MAX_RUNS)
       throw new InvalidInput(`A key has at most ${MAX_RUNS} workflow runs. Delete some.`);
@@ -78,7 +79,7 @@ export const listWorkflowRuns = operation({
     },
   ): Promise<FoundPage<WorkflowRun>> {
     const caller = callerOf(scope);
-    const keyHash = isAnyAdmin(caller) ? null : caller.keyHash;
+    const keyHash = isAnyAdmin(caller) ? null : limitedHashOf(caller);
     return pageOf(scope.platform.stores.workflows, { ...filter, keyHash }, page);
   },
 });

@@ -12,6 +12,7 @@ import { usdNumber } from '../src/domain/money.ts';
 import {
   ALL_TOOLS,
   INPUT_POLICIES,
+  MAX_NAMED_TOOLS,
   MAX_TOOLS,
   OUTPUT_POLICIES,
   type Tool,
@@ -132,7 +133,7 @@ export const toolRoutes: readonly RouteRow[] = [
     statuses: [200, 401, 422],
     parse: ({ search }) => ({
       filter: { ...ALL_TOOLS, inputPolicy: readFilter(search).input_policy },
-      page: { sort: 'created_at' as const, descending: true, limit: MAX_TOOLS, from: 0 as const },
+      page: { sort: 'created_at' as const, descending: true, limit: MAX_TOOLS + MAX_NAMED_TOOLS, from: 0 as const },
     }),
     run: listTools,
     render: ({ nodes, totalCount }) => json({ tools: nodes.map(renderTool), total: totalCount }),

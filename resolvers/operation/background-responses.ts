@@ -1,5 +1,4 @@
 import type { ByteStream } from '../../src/domain/bytes.ts';
-import { ownerOf } from '../../src/domain/caller.ts';
 import { withKeyTags } from '../../src/domain/calls/call-tags.ts';
 import { withTokenCustomer } from '../../src/domain/calls/token-customer.ts';
 import type { FollowUp, ModelRequest } from '../../src/domain/chat/chat.ts';
@@ -9,6 +8,7 @@ import { withoutContent, withoutPendingUsage } from '../../src/domain/upstream-o
 import { isUpstreamId, mayChange } from '../../src/domain/upstream-objects/shown-object.ts';
 import { objectId, type UpstreamObject } from '../../src/domain/upstream-objects/upstream-object.ts';
 import type { GatewayCall } from '../../src/gateway/gateway.ts';
+import { objectOwnerOf } from './object-owners.ts';
 import { callerOf } from './operation.ts';
 import type { ResponsePlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
@@ -71,7 +71,7 @@ function rowOf(
     kind: 'response',
     deploymentId,
     upstreamId,
-    owner: ownerOf(caller),
+    owner: objectOwnerOf(caller),
     createdAt: clock.now(),
     purpose: null,
     shown: withoutContent(response),

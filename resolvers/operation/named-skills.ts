@@ -1,4 +1,3 @@
-import { mayRead, visibilityOf } from '../../src/domain/caller.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
 import { matchesGroup } from '../../src/domain/deployments/model-names.ts';
@@ -8,6 +7,7 @@ import { containerWithSkills, skillsIn } from '../../src/domain/upstream-objects
 import type { UpstreamObject } from '../../src/domain/upstream-objects/upstream-object.ts';
 import type { Gateway, ObjectGateway } from '../../src/gateway/gateway.ts';
 import { noObject } from './object-calls.ts';
+import { mayUseObject } from './object-owners.ts';
 import { callerOf } from './operation.ts';
 import type { Scope } from './scope.ts';
 import type { Stores } from './stores.ts';
@@ -15,7 +15,7 @@ import type { Stores } from './stores.ts';
 /** Skills that requests for messages name. */
 export interface SkillPlatform {
   readonly stores: Pick<Stores, 'upstreamObjects'>;
-  readonly gateway: Pick<Gateway, 'deployments'> & Pick<ObjectGateway, 'deployment'>;
+  readonly gateway: Pick<Gateway, 'deployments'> & Pick<ObjectGateway, 'deployment' | 'deploymentsAt'>;
 }
 
 /** Maximum number of stored skills in one request. Each id is read from the database. */
@@ -56,23 +56,25 @@ export async function withSkills(scope: Scope<SkillPlatform>, request: ModelRequ
 /** A skill of the caller. Null for one without a row that a proxy administrator names. Throws NotFound. */
 async function skillOf(scope: Scope<SkillPlatform>, request: ModelRequest, id: string): Promise<UpstreamObject | null> {
   const caller = callerOf(scope);
-  const visibility = visibilityOf(caller);
   const { upstreamObjects } = scope.platform.stores;
   const found = await upstreamObjects.find(id);
   const skill = found?.kind === 'skill' ? found : await skillAtUpstream(scope, request, id);
-  if (skill !== null && mayRead(visibility, skill.owner)) return skill;
+  if (skill !== null && mayUseObject(caller, skill.owner)) return skill;
   if (skill === null && found === null && caller.role === 'proxy_admin') return null;
   throw noObject('skill', id);
 }
 
-/** A skill by its id at the provider, which answers have. Null for an id that the gateway does not know. */
+/**
+ * A skill by its id at the provider, which answers have. Any deployment of the accounts of the model may have stored
+ * it. Null for an id that the gateway does not know.
+ */
 async function skillAtUpstream(
   { platform: { stores, gateway } }: Scope<SkillPlatform>,
   { model }: ModelRequest,
   id: string,
 ): Promise<UpstreamObject | null> {
-  for (const { id: deploymentId, modelGroup } of gateway.deployments()) {
-    if (!matchesGroup(modelGroup, model)) continue;
+  const ofModel = gateway.deployments().filter(({ modelGroup }) => matchesGroup(modelGroup, model));
+  for (const deploymentId of new Set(ofModel.flatMap((one) => gateway.deploymentsAt(one.id)))) {
     const [skill] = await stores.upstreamObjects.findAtUpstream(deploymentId, [id]);
     if (skill?.kind === 'skill') return (await stores.upstreamObjects.find(skill.id)) ?? null;
   }

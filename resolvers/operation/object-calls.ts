@@ -1,5 +1,4 @@
 import { collect } from '../../src/domain/bytes.ts';
-import { mayRead, visibilityOf } from '../../src/domain/caller.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { NotFound, UpstreamFailed } from '../../src/domain/errors.ts';
 import type { BilledQuantity } from '../../src/domain/inference/billed-quantity.ts';
@@ -10,6 +9,7 @@ import { isUpstreamId, type ReadObject, readObject } from '../../src/domain/upst
 import type { ObjectKind, ShownObject, UpstreamObject } from '../../src/domain/upstream-objects/upstream-object.ts';
 import { videoSecondsOf } from '../../src/domain/upstream-objects/video-quantity.ts';
 import type { GatewayCall, StoragePlace } from '../../src/gateway/gateway.ts';
+import { mayUseObject } from './object-owners.ts';
 import { callerOf } from './operation.ts';
 import type { ObjectPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
@@ -70,7 +70,7 @@ export async function findObject(
 /** The object with an id of the gateway. Throws NotFound when it does not exist or the caller may not see it. */
 export async function getObject(scope: Scope<ObjectPlatform>, kind: ObjectKind, id: string): Promise<UpstreamObject> {
   const object = await findObject(scope, kind, id);
-  if (object?.kind === kind && mayRead(visibilityOf(callerOf(scope)), object.owner)) return object;
+  if (object?.kind === kind && mayUseObject(callerOf(scope), object.owner)) return object;
   throw noObject(kind, id);
 }
 

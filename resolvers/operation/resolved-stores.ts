@@ -18,6 +18,13 @@ export interface ResolvedStore {
   readonly index: VectorStoreIndex | null;
 }
 
+/**
+ * Whether a store is registered with an account, as only administrators do. Any key may create a store at the default
+ * account, with any name.
+ */
+const hasOwnAccount = ({ isFromConfig, credentialName, params }: VectorStore): boolean =>
+  isFromConfig || credentialName !== null || Object.keys(params).length > 0;
+
 /** The store with an id, or of the index with this name. The id of a registered store takes precedence. */
 export function resolvedStore(
   { platform: { vectorStores, vectorStoreIndexes } }: Scope<StoreNamingPlatform>,
@@ -26,7 +33,8 @@ export function resolvedStore(
   const store = vectorStores.find(id);
   const index = store === null ? vectorStoreIndexes.named(id) : null;
   if (index === null) return { store, storeId: id, index };
-  const account = vectorStores.list().find(({ name }) => name === index.accountName);
+  const named = vectorStores.list().filter(({ name }) => name === index.accountName);
+  const account = named.find(hasOwnAccount) ?? named[0];
   return { store: account === undefined ? null : vectorStores.find(account.id), storeId: index.storeId, index };
 }
 

@@ -1,4 +1,3 @@
-import { mayRead, ownerOf, visibilityOf } from '../../src/domain/caller.ts';
 import type { FollowUp, ModelRequest } from '../../src/domain/chat/chat.ts';
 import { RESPONSES } from '../../src/domain/inference/endpoint.ts';
 import type { RequestBody } from '../../src/domain/inference/request-validation.ts';
@@ -8,8 +7,9 @@ import { isOwnResponseId, type UpstreamResponse, ownResponseId } from '../../src
 import type { GatewayCall } from '../../src/gateway/gateway.ts';
 import { backgroundObserver } from './background-responses.ts';
 import { isAvailable } from './deleted-responses.ts';
-import { containerRecorder, withContainers } from './named-containers.ts';
+import { containerRecorder, refersToUpstream, withContainers } from './named-containers.ts';
 import { assertMayNameStores, withStoresOfIndexes } from './named-stores.ts';
+import { mayUseObject, objectOwnerOf } from './object-owners.ts';
 import { callerOf } from './operation.ts';
 import { resolveReferences, noPrevious } from './response-context.ts';
 import type { ResponsePlatform } from './platform.ts';
@@ -44,7 +44,11 @@ export async function askWithItems(
 ): Promise<{ readonly call: GatewayCall; readonly items: readonly ResponseItem[] }> {
   const resolved = await resolveReferences(scope, withUpstreamPrevious(scope, withPrompt(scope, request)));
   const { items, previousId } = resolved;
-  const answerIds = followUpOf(scope, from ?? previousId);
+  await assertMayUseTools(scope, request);
+  const named = await withContainers(scope, resolved.request);
+  const placed = withStoresOfIndexes(scope, named.request);
+  const namesOthers = named.namesUnknown || mayRunElsewhere(scope, { sent: request, resolved: resolved.request });
+  const answerIds = followUpOf(scope, { sent: request, previousId: from ?? previousId, namesOthers });
   const isStored =
     keep &&
     request.endpoint === RESPONSES &&
@@ -54,9 +58,9 @@ export async function askWithItems(
   const ownItemsOf = (body: RequestBody): readonly ResponseItem[] =>
     inputItemsOf(body).slice(inputItemsOf(resolved.request.body).length - items.length);
   const store = storeAnswer(scope, { id: answerIds.ownId, previousId, ownItemsOf });
-  const onContainers = containerRecorder(scope, ownerOf(callerOf(scope)), {
+  const onContainers = containerRecorder(scope, objectOwnerOf(callerOf(scope)), {
     body: resolved.request.body,
-    continuesUnknown: continuesUnknown(scope, { sent: request, resolved: resolved.request }),
+    namesOthers,
   });
   const background = backgroundObserver(scope, request);
   const shown = {
@@ -65,8 +69,6 @@ export async function askWithItems(
     ...(background === null ? {} : { onBackground: background.onBackground }),
   };
   const followUp = isStored ? { ...shown, store, isAvailable: (id: string) => isAvailable(scope, id) } : shown;
-  await assertMayUseTools(scope, request);
-  const placed = withStoresOfIndexes(scope, await withContainers(scope, resolved.request));
   const answered = await scope.platform.gateway.call(callerOf(scope), { ...placed, followUp }, scope.signal);
   const call = background === null ? answered : background.observed(answered);
   return { call, items: call.editedBody === undefined ? items : ownItemsOf(call.editedBody) };
@@ -79,16 +81,26 @@ export async function assertMayUseTools(scope: Scope<ResponsePlatform>, { body, 
 }
 
 /** Ids of the answer for this caller. */
-function followUpOf(scope: Scope<ResponsePlatform>, previousId: string | null): FollowUp {
+function followUpOf(
+  scope: Scope<ResponsePlatform>,
+  {
+    sent,
+    previousId,
+    namesOthers,
+  }: { readonly sent: ModelRequest; readonly previousId: string | null; readonly namesOthers: boolean },
+): FollowUp {
   const { responses, ids } = scope.platform;
-  const owner = ownerOf(callerOf(scope));
-  const shownIds = new Map<string, string>();
+  const owner = objectOwnerOf(callerOf(scope));
+  const { previous_response_id: sentId } = sent.body;
+  const previous = typeof sentId === 'string' ? responses.ids.open(sentId) : null;
+  const shownIds = new Map(previous === null ? [] : [[previous.upstreamId, String(sentId)]]);
   return {
     ownId: ownResponseId(ids.uuid()),
     previousId,
     shownId(deploymentId, upstreamId) {
       // Several events of one answer repeat its id.
-      const shownId = shownIds.get(upstreamId) ?? responses.ids.seal({ deploymentId, upstreamId, owner });
+      const response = { deploymentId, upstreamId, owner, ...(namesOthers ? { namesOthers } : {}) };
+      const shownId = shownIds.get(upstreamId) ?? responses.ids.seal(response);
       shownIds.set(upstreamId, shownId);
       return shownId;
     },
@@ -109,7 +121,7 @@ function storeAnswer(
     readonly ownItemsOf: (body: RequestBody) => readonly ResponseItem[];
   },
 ): NonNullable<FollowUp['store']> {
-  const owner = ownerOf(callerOf(scope));
+  const owner = objectOwnerOf(callerOf(scope));
   return (response, body) =>
     scope.platform.responses.queue.enqueue({
       id,
@@ -140,17 +152,20 @@ export function withUpstreamPrevious(scope: Scope<ResponsePlatform>, request: Mo
 }
 
 /**
- * Whether the upstream continues a response of which no sealed id shows that the caller may see it. Only without
- * `idSecurity`.
+ * Whether the upstream may run a response in a container of another caller that the request does not name. It may
+ * continue a response of which no sealed id shows that the caller may see it, which is possible without `idSecurity`
+ * only. It may continue a response that may have run in such a container, or an item or a conversation.
  */
-function continuesUnknown(
+function mayRunElsewhere(
   scope: Scope<ResponsePlatform>,
   { sent, resolved }: { readonly sent: ModelRequest; readonly resolved: ModelRequest },
 ): boolean {
+  if (refersToUpstream(resolved.body)) return true;
   if ((resolved.body['previous_response_id'] ?? null) === null) return false;
   const { previous_response_id: previous } = sent.body;
   const upstream = typeof previous === 'string' ? scope.platform.responses.ids.open(previous) : null;
-  return upstream === null || !mayRead(visibilityOf(callerOf(scope)), upstream.owner);
+  if (upstream === null || upstream.namesOthers === true) return true;
+  return !mayUseObject(callerOf(scope), upstream.owner);
 }
 
 /**
@@ -161,5 +176,5 @@ export function upstreamOf(scope: Scope<ResponsePlatform>, id: string): Upstream
   const { ids, idSecurity } = scope.platform.responses;
   const upstream = ids.open(id);
   if (upstream === null || !idSecurity) return upstream;
-  return mayRead(visibilityOf(callerOf(scope)), upstream.owner) ? upstream : null;
+  return mayUseObject(callerOf(scope), upstream.owner) ? upstream : null;
 }

@@ -1,10 +1,10 @@
-import { mayRead, visibilityOf } from '../../src/domain/caller.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
 import { itemIn, itemsBefore, inputItemsOf, referencedId } from '../../src/domain/responses/items.ts';
 import type { ResponseItem, StoredResponse } from '../../src/domain/responses/stored-response.ts';
 import { isOwnResponseId, responseOfItem } from '../../src/domain/responses/response-ids.ts';
 import { callerOf } from './operation.ts';
+import { mayUseObject } from './object-owners.ts';
 import type { ResponsePlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
@@ -48,7 +48,7 @@ export async function findStored(scope: Scope<ResponsePlatform>, id: string): Pr
 }
 
 const maySee = (scope: Scope<ResponsePlatform>, { owner }: StoredResponse): boolean =>
-  !scope.platform.responses.idSecurity || mayRead(visibilityOf(callerOf(scope)), owner);
+  !scope.platform.responses.idSecurity || mayUseObject(callerOf(scope), owner);
 
 /**
  * The stored response with an id. With `idSecurity`, throws InvalidInput for an unknown id, and for a response that the

@@ -12,6 +12,7 @@ import type {
 import type { KeyRing } from '../../src/gateway/keys/key-ring.ts';
 import type { McpCalls } from '../../src/gateway/mcp/mcp-gateway.ts';
 import type { Loaders } from './loaders.ts';
+import type { BatchPlatform } from './batch-platform.ts';
 import type { CatalogPlatform, CheckoutPlatform, FreeTierPlatform } from './catalog-platform.ts';
 import type { HealthPlatform, MetricsPlatform, OutsidePlatform, ResponseCachePlatform } from './health-platform.ts';
 import type { McpServerPlatform, McpToolPlatform } from './mcp-platform.ts';
@@ -57,6 +58,7 @@ export interface Platform
   extends
     ActivityPlatform,
     AuditPlatform,
+    BatchPlatform,
     CatalogPlatform,
     CheckoutPlatform,
     CodingAgentPlatform,

@@ -34,6 +34,8 @@ export interface SignInPlatform extends UserPlatform {
     readonly tokenRateLimiter: RateLimiter;
     /** Limits how often one registered client may ask for tokens, from any network. */
     readonly clientRateLimiter: RateLimiter;
+    /** Limits how often all registered clients of one network may ask for tokens together. */
+    readonly networkRateLimiter: RateLimiter;
     /** Limits how often one user may sign in with PKCE. */
     readonly authorizationRateLimiter: RateLimiter;
     /** Limits how often one session may be renewed. Each renewal stores a key. */

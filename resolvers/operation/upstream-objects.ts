@@ -1,4 +1,3 @@
-import { ownerOf, visibilityOf } from '../../src/domain/caller.ts';
 import { withKeyTags } from '../../src/domain/calls/call-tags.ts';
 import { withTokenCustomer } from '../../src/domain/calls/token-customer.ts';
 import { UpstreamFailed } from '../../src/domain/errors.ts';
@@ -47,6 +46,7 @@ import {
   type ShownCall,
   tailOf,
 } from './object-calls.ts';
+import { objectOwnerOf, objectVisibilityOf } from './object-owners.ts';
 import { callerOf } from './operation.ts';
 import type { ObjectPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
@@ -84,7 +84,7 @@ export async function storeObject(
     kind,
     deploymentId: place.deployment.id,
     upstreamId,
-    owner: ownerOf(caller),
+    owner: objectOwnerOf(caller),
     createdAt: clock.now(),
     purpose: evalId ?? purposeOf(kind, shown),
     shown,
@@ -189,7 +189,7 @@ export async function listObjects(
   page: ObjectPage,
   readAction: ObjectAction,
 ): Promise<ShownPage> {
-  const visibility = visibilityOf(callerOf(scope));
+  const visibility = objectVisibilityOf(callerOf(scope));
   if (page.kind === 'container') await scope.platform.objectQueue.caughtUp();
   const found = await scope.platform.stores.upstreamObjects.list(visibility, { ...page, limit: page.limit + 1 });
   const objects = found.slice(0, page.limit);

@@ -1,5 +1,4 @@
 import { collect } from '../../src/domain/bytes.ts';
-import { mayRead, visibilityOf } from '../../src/domain/caller.ts';
 import { revealedParameters } from '../../src/domain/deployments/parameters.ts';
 import { InvalidInput, Unavailable, UpstreamFailed } from '../../src/domain/errors.ts';
 import type { HttpMethod } from '../../src/domain/http.ts';
@@ -16,6 +15,7 @@ import { SystemCaller } from '../../src/domain/system-caller.ts';
 import { STORE_CALL_TYPES, STORE_PROVIDERS, storeBase } from '../../src/domain/vector-stores/store-action.ts';
 import type { VectorStore } from '../../src/domain/vector-stores/vector-store.ts';
 import type { GatewayCall } from '../../src/gateway/gateway.ts';
+import { mayUseObject } from './object-owners.ts';
 import { callerOf } from './operation.ts';
 import { accountOf } from './provider-accounts.ts';
 import type { Scope } from './scope.ts';
@@ -202,7 +202,7 @@ export const deletionScope = <Slice extends VectorStorePlatform>(scope: Scope<Sl
 export async function upstreamFileId(scope: StoreScope, id: string): Promise<string> {
   const caller = callerOf(scope);
   const object = await scope.platform.stores.upstreamObjects.find(id);
-  if (object?.kind === 'file' && mayRead(visibilityOf(caller), object.owner)) return object.upstreamId;
+  if (object?.kind === 'file' && mayUseObject(caller, object.owner)) return object.upstreamId;
   if (object === null && caller.role === 'proxy_admin') return id;
   throw noObject('file', id);
 }

@@ -3,6 +3,7 @@ import { evictOldest } from '../domain/evict-oldest.ts';
 import { addUsd, ZERO_USD } from '../domain/money.ts';
 import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
 import { isToolName, USER_DEFINED } from '../domain/tools/tool.ts';
+import { limitedHashOf } from '../domain/users/session.ts';
 import { offeredTools } from '../domain/tools/tool-names.ts';
 import type {
   SeenTool,
@@ -102,7 +103,7 @@ export function createToolUseCounter(options: ToolUseOptions): ToolUseCounter {
       calls,
       firstAt: spend.startedAt,
       lastAt: spend.startedAt,
-      keyHash: caller.keyHash,
+      keyHash: limitedHashOf(caller),
       keyAlias: caller.key?.alias ?? null,
       teamId: caller.teamId,
       userAgent: userAgent === null ? null : userAgent.slice(0, MAX_USER_AGENT),

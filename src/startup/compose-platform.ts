@@ -3,6 +3,7 @@ import type { Bus } from '../domain/bus.ts';
 import type { ChangeAnnouncer } from '../domain/cache-changes.ts';
 import { createCatalogResultCache } from '../domain/catalog/result-cache.ts';
 import type { ActiveGuardrails } from '../domain/guardrails/guardrail.ts';
+import { createStartingBatches } from '../domain/upstream-objects/starting-batches.ts';
 import { createAgentSessions } from '../domain/a2a-agents/sessions.ts';
 import type { A2aAgents } from '../domain/a2a-agents/agents.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
@@ -198,6 +199,7 @@ const callPlatform = (context: StartContext, { deployments, ...parts }: Platform
     customerPermissions: createCustomerPermissions(parts.labelBudgets),
     fileLimits: settings.fileLimits,
     objectQueue: parts.objectQueue,
+    startingBatches: createStartingBatches(),
     decisions: {
       maxQuestions: settings.mostDecisionQuestions,
       fallbackBelow: settings.decisionFallbackBelow,

@@ -37,6 +37,8 @@ const REGISTRATION_RATE_LIMIT = { most: 30, windowMs: 60_000, what: 'registratio
 const MAX_UNPROXIED_REGISTRATIONS = 300;
 /** Limit of the token requests of one network without a registered client, and of one registered client. */
 const TOKEN_RATE_LIMIT = { most: 300, windowMs: 60_000, what: 'token requests' };
+/** Maximum number of token requests of all registered clients of one network in a minute. One may register many. */
+const MAX_NETWORK_TOKEN_REQUESTS = 3_000;
 /** Maximum number of sign-ins with PKCE of one user in a minute. Each stores a code. */
 const AUTHORIZATION_RATE_LIMIT = { most: 100, windowMs: 60_000, what: 'sign-ins', from: 'this user' };
 /** Maximum number of renewals of one session in ten minutes. */
@@ -94,6 +96,7 @@ const pkceLogins = ({ settings }: Pick<StartContext, 'settings'>, store: Pending
   }),
   tokenRateLimiter: createRateLimiter({ ...TOKEN_RATE_LIMIT, clock: systemClock }),
   clientRateLimiter: createRateLimiter({ ...TOKEN_RATE_LIMIT, from: 'this client', clock: systemClock }),
+  networkRateLimiter: createRateLimiter({ ...TOKEN_RATE_LIMIT, most: MAX_NETWORK_TOKEN_REQUESTS, clock: systemClock }),
   authorizationRateLimiter: createRateLimiter({ ...AUTHORIZATION_RATE_LIMIT, clock: systemClock }),
   renewalRateLimiter: createRateLimiter({ ...RENEWAL_RATE_LIMIT, clock: systemClock }),
   grants: createOneTimeCodes<LoginGrant>({ generator: keyGenerator, clock: systemClock, store, prefix: 'grant' }),

@@ -4,6 +4,7 @@ import type { Usd } from '../../src/domain/money.ts';
 import {
   ALL_OVERRIDES,
   ALL_TOOLS,
+  MAX_TOOLS_OF_KEY,
   type Tool,
   type ToolOverride,
   type ToolOverrideStore,
@@ -194,6 +195,27 @@ export function toolStoreSuite(engine: Engine): void {
         'a',
       ]);
       expect(await use.spend({ from: '2026-12-01', to: '2026-12-02' }, 10)).toEqual({ tools: [], days: [] });
+    });
+
+    it('add at most `MAX_TOOLS_OF_KEY` new tools of one key, with the days of these', async () => {
+      const all = Array.from({ length: MAX_TOOLS_OF_KEY + 1 }, (_, index) => `t${index}`);
+      await use.add(
+        batch(1, { tools: all.slice(0, 600).map((name) => aSighting(name, { id: `1-${name}` })) }),
+        at(7),
+        LONG_AGO,
+      );
+      const further = all.map((name) => aSighting(name, { id: `2-${name}` }));
+      const days = [aDay(all[0] ?? ''), aDay(all.at(-1) ?? '')];
+      await use.add(batch(2, { tools: [...further, aSighting('other', { keyHash: 'k2' })], days }), at(8), LONG_AGO);
+      const last = all.at(-1) ?? null;
+      expect([await tools.count(ALL_TOOLS), await names({ name: last }), await names({ name: 'other' })]).toEqual([
+        MAX_TOOLS_OF_KEY + 1,
+        [],
+        ['other'],
+      ]);
+      expect((await use.spend({ from: '2026-11-29', to: '2026-11-30' }, 10)).tools.map(({ name }) => name)).toEqual([
+        't0',
+      ]);
     });
 
     it('list the requests of one tool, the latest first, by day', async () => {

@@ -139,6 +139,21 @@ export function workflowStoreSuite(engine: Engine): void {
       expect(await store.find('many')).toEqual(aRun('many', { eventCount: MAX_ENTRIES, messageCount: MAX_ENTRIES }));
     });
 
+    it('leaves no entry of a run that is removed while entries are appended', async () => {
+      for (let round = 0; round < 20; round += 1) {
+        const runId = `r${round}`;
+        await store.add(aRun(runId));
+        const append = (index: number) => store.appendEvent(anEvent(runId, { id: `e${round}-${index}` }), CHANGE);
+        const message = (index: number) => store.appendMessage(aMessage(runId, { id: `m${round}-${index}` }), CHANGE);
+        await Promise.all([append(0), message(0), append(1), store.removeRun(runId), append(2), message(1), append(3)]);
+        expect([
+          await store.find(runId),
+          await store.events({ runId, ...FIRST }),
+          await store.messages({ runId, ...FIRST }),
+        ]).toEqual([null, [], []]);
+      }
+    });
+
     it('removes a run with its events and messages', async () => {
       await store.add(aRun('r'), aRun('kept'));
       await store.appendEvent(anEvent('r'), CHANGE);

@@ -46,6 +46,7 @@ export const noSettings: Pick<SettingsPlatform, 'configuration' | 'allowedAddres
     registrationRateLimiter: { count() {} },
     tokenRateLimiter: { count() {} },
     clientRateLimiter: { count() {} },
+    networkRateLimiter: { count() {} },
     authorizationRateLimiter: { count() {} },
     renewalRateLimiter: { count() {} },
     grants: { issue: refuse, take: refuse },

@@ -185,19 +185,21 @@ export async function startObjectUpstream(): Promise<ObjectUpstream> {
   }
 
   /**
-   * A response. A tool with `container: {type: auto}` runs in a new container. A background response stays queued, also
-   * in a stream, which then ends early.
+   * A response. A tool with `container: {type: auto}` runs in a new container, or in that of `metadata.ran_in`, as
+   * where an earlier item ran in it. A background response stays queued, also in a stream, which then ends early.
    */
   function respond({ tools = [], metadata = {}, stream, background, model }: Json): Answer {
     const isAuto = (tools as readonly Json[]).some(({ container }) => typeof container === 'object');
-    const container = nextId('cntr_');
-    if (isAuto) put({ id: container, object: 'container', created_at: 1, status: 'running', name: 'auto' });
+    const { ran_in: earlier } = metadata as Json;
+    const container = typeof earlier === 'string' ? earlier : nextId('cntr_');
+    if (isAuto && container !== earlier)
+      put({ id: container, object: 'container', created_at: 1, status: 'running', name: 'auto' });
     const item = { id: 'ci_1', type: 'code_interpreter_call', status: 'completed', code: '1', container_id: container };
     const output = isAuto ? [item] : [];
     const repeated = { metadata, tools };
     const response = { id: nextId('resp_'), object: 'response', status: 'completed', model, ...repeated, output };
     const queued = { ...response, status: 'queued', background: true, output: [], usage: null };
-    if (background === true) put(queued);
+    put(background === true ? queued : response);
     if (stream !== true) return [200, background === true ? queued : response];
     const events = [
       { type: 'response.created', response: background === true ? queued : { ...response, output: [] } },

@@ -12,6 +12,8 @@ import type { ToolPlatform } from '../../resolvers/operation/tool-platform.ts';
 import type { McpSessionPlatform } from '../../resolvers/operation/mcp-session-platform.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { keyGenerator } from '../../src/runtime/identifiers.ts';
+import type { BatchPlatform } from '../../resolvers/operation/batch-platform.ts';
+import { createStartingBatches } from '../../src/domain/upstream-objects/starting-batches.ts';
 import { UNCALIBRATED } from '../../src/domain/decisions/calibration.ts';
 
 /**
@@ -24,6 +26,7 @@ export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
   Pick<McpToolPlatform, 'isInternalAddress'> &
   ResponseCachePlatform &
   Pick<ContainerNamingPlatform, 'objectQueue'> &
+  Pick<BatchPlatform, 'startingBatches'> &
   Pick<PluginPlatform, 'marketplace'> &
   Pick<ToolPlatform, 'toolPolicies'> &
   Pick<McpSessionPlatform, 'mcpSessions' | 'mcpEndpoint'> = {
@@ -31,6 +34,7 @@ export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
   mcpServers: NO_MCP_SERVERS,
   mcpRegistry: false,
   isInternalAddress: () => false,
+  startingBatches: createStartingBatches(),
   objectQueue: { enqueue: () => undefined, caughtUp: async () => undefined },
   responseCache: NO_RESPONSE_CACHE,
   marketplace: { plugins: async () => [] },

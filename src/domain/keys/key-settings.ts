@@ -44,6 +44,8 @@ export interface SessionFacts {
   readonly openedBy: string;
   /** Whether the session ends when its user leaves the team of its key. */
   readonly needsMembership: boolean;
+  /** Alias and team of the key that opened the session, as it is now. Never stored; absent where it was not read. */
+  readonly opener?: { readonly alias: string | null; readonly teamId: string | null };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Caller } from '../caller.ts';
 import type { Clock } from '../clock.ts';
 import { Forbidden, LimitExceeded, NotFound } from '../errors.ts';
-import { limitedHash } from '../users/session.ts';
+import { limitedHashOf } from '../users/session.ts';
 import { McpSession, type McpSessionFacts } from './session.ts';
 
 /** Time without a request after which a session is closed, in ms. */
@@ -43,9 +43,6 @@ export interface McpSessions {
   /** Ends all sessions, when the process ends. */
   closeAll(): void;
 }
-
-/** Hash of the key whose number of sessions is limited. */
-const ownerOf = ({ key, keyHash }: Caller): string => (key === null ? keyHash : limitedHash(key));
 
 /** `newId` returns an unguessable text, whose first characters differ. */
 export function createMcpSessions({
@@ -94,8 +91,8 @@ export function createMcpSessions({
     open(facts) {
       const nowMs = clock.monotonicMs();
       removeIdle(nowMs);
-      const owner = ownerOf(facts.caller);
-      const ofOwner = [...sessions.values()].filter(({ facts: { caller } }) => ownerOf(caller) === owner);
+      const owner = limitedHashOf(facts.caller);
+      const ofOwner = [...sessions.values()].filter(({ facts: { caller } }) => limitedHashOf(caller) === owner);
       if (ofOwner.length >= MAX_SESSIONS_OF_OWNER) makeRoom(ofOwner, MAX_SESSIONS_OF_OWNER);
       if (sessions.size >= MAX_SESSIONS) makeRoom(sessions.values(), MAX_SESSIONS);
       const session = new McpSession({ ...facts, id: newId() }, nowMs);

@@ -1,5 +1,6 @@
 import { DomainError } from '../errors.ts';
 import type { ActiveGuardrail, GuardedText, Inspection } from '../guardrails/guardrail.ts';
+import { checkedVerdict, inspectedBy, withUncheckedTexts } from '../guardrails/inspected-texts.ts';
 import { rejection } from '../guardrails/rejection.ts';
 import { actionAfter, type Pipeline, type PipelineStep, type StepAction, type StepOutcome } from './pipeline.ts';
 
@@ -46,8 +47,11 @@ async function runStep(
   let current = texts;
   try {
     for (const one of guardrails) {
+      const inspected = inspectedBy(one, current);
+      if (inspected.length === 0) continue;
       // oxlint-disable-next-line no-await-in-loop -- one after another
-      const verdict = await one.guardrail.check({ ...context, phase, texts: current, model: '' });
+      const found = await one.guardrail.check({ ...context, phase, texts: inspected, model: '' });
+      const verdict = withUncheckedTexts(checkedVerdict(found, inspected), current, inspected);
       if (verdict.kind === 'blocked') throw rejection(one, 'pre_call', verdict.detail);
       if (verdict.kind === 'edited')
         current = current.map(({ role, text }, index) => ({ role, text: verdict.texts[index] ?? text }));

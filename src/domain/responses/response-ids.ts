@@ -7,6 +7,11 @@ export interface UpstreamResponse {
   readonly upstreamId: string;
   /** Owner of the response. `keyHash` decides only for an owner without a team. */
   readonly owner: Owner;
+  /**
+   * Whether the response, or one before it in the conversation, may have run in a container of another caller. Absent
+   * for other responses.
+   */
+  readonly namesOthers?: true;
 }
 
 /**

@@ -32,6 +32,7 @@ function namesOfTool(one: unknown, level = 0): readonly (string | null)[] {
     nameOf(tool),
     nameOf(tool['function']),
     nameOf(tool['custom']),
+    nameOf(tool['toolSpec']),
     ...listOf(tool['allowed_tools']).map(textOf),
     ...(level < MAX_NESTED_LISTS ? declared.flatMap((inner) => namesOfTool(inner, level + 1)) : []),
   ].filter((name) => name !== null);
@@ -40,9 +41,14 @@ function namesOfTool(one: unknown, level = 0): readonly (string | null)[] {
   return type === null ? Object.keys(tool).filter((member) => isJsonObject(tool[member])) : [type];
 }
 
-/** Names of the tools that a request offers in `tools` or `functions`, in the formats of all endpoints. */
-export const offeredTools = (body: JsonObject): readonly string[] =>
-  distinct([...listOf(body['tools']).flatMap((tool) => namesOfTool(tool)), ...listOf(body['functions']).map(nameOf)]);
+/**
+ * Names of the tools that a request offers in `tools`, `toolConfig` or `functions`, in the formats of all endpoints and
+ * of forwarded requests.
+ */
+export function offeredTools(body: JsonObject): readonly string[] {
+  const tools = [...listOf(body['tools']), ...listOf(membersOf(body['toolConfig'])['tools'])];
+  return distinct([...tools.flatMap((tool) => namesOfTool(tool)), ...listOf(body['functions']).map(nameOf)]);
+}
 
 /** Types of content blocks and items that are calls of tools. */
 const CALL_TYPES: ReadonlySet<unknown> = new Set([
@@ -83,6 +89,9 @@ function readObject(value: JsonObject, found: Found): void {
   }
   for (const called of [value['functionCall'], value['function_call']])
     if (isJsonObject(called)) addCall(found, nameOf(called), called['id']);
+  const { toolUse, toolResult } = value;
+  if (isJsonObject(toolUse)) addCall(found, nameOf(toolUse), toolUse['toolUseId']);
+  if (isJsonObject(toolResult)) found.results.push(resultOf(toolResult['toolUseId'], null));
   if (CALL_TYPES.has(type)) addCall(found, textOf(value['name']), value['id'], value['call_id']);
   for (const answered of [value['functionResponse'], value['function_response']])
     if (isJsonObject(answered)) found.results.push({ name: nameOf(answered) ?? '' });

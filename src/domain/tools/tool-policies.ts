@@ -3,6 +3,7 @@ import { namesIn, type ObjectPermission } from '../object-permissions/object-per
 import { allLayers, permissionLayersOf, PLAIN_TERMS } from '../object-permissions/permission-layers.ts';
 import type { Tool, ToolInputPolicy, ToolOutputPolicy, ToolOverride } from './tool.ts';
 import { scopeText } from './tool.ts';
+import { limitedHashOf } from '../users/session.ts';
 
 /** The policies in force, in memory. A tool without a stored policy has the default policies. */
 export interface ToolPolicies {
@@ -32,9 +33,15 @@ const overrideKey = (scope: string, toolName: string): string => `${scope}\n${to
 export function toolRules({ tools, overrides }: StoredToolPolicies): Omit<ToolPolicies, 'refresh'> {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const blocked = new Set(overrides.map(({ scope, toolName }) => overrideKey(scope, toolName)));
-  const isOverridden = (name: string, { keyHash, teamId }: Caller): boolean =>
-    blocked.has(overrideKey(scopeText({ teamId: null, keyHash }), name)) ||
-    (teamId !== null && blocked.has(overrideKey(scopeText({ teamId, keyHash: null }), name)));
+  const isOverridden = (name: string, caller: Caller): boolean => {
+    const { keyHash, teamId } = caller;
+    const ofKey = (hash: string): boolean => blocked.has(overrideKey(scopeText({ teamId: null, keyHash: hash }), name));
+    return (
+      ofKey(keyHash) ||
+      ofKey(limitedHashOf(caller)) ||
+      (teamId !== null && blocked.has(overrideKey(scopeText({ teamId, keyHash: null }), name)))
+    );
+  };
   return {
     isBlocked: (name, caller) =>
       byName.get(name)?.inputPolicy === 'blocked' ||

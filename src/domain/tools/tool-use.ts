@@ -97,9 +97,9 @@ export interface ToolCallPage {
 /** Store of the use of tools. */
 export interface ToolUseStore {
   /**
-   * Adds a batch in one commit. A batch that was committed before adds nothing. New tools beyond `MAX_TOOLS` are left
-   * out, with their days and calls. Calls and days before `keptFrom` are deleted, and so are tools without a policy
-   * that were last seen before it.
+   * Adds a batch in one commit. A batch that was committed before adds nothing. New tools beyond `MAX_TOOLS`, and
+   * beyond `MAX_TOOLS_OF_KEY` of their key, are left out, with their days and calls. Calls and days before `keptFrom`
+   * are deleted, and so are tools without a policy that were last seen before it.
    */
   add(batch: ToolUseBatch, now: Date, keptFrom: Date): Promise<void>;
   spend(period: ToolPeriod, limit: number): Promise<ToolSpend>;

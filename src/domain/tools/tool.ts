@@ -65,8 +65,12 @@ export interface OverrideFilter {
 export const ALL_OVERRIDES: OverrideFilter = { toolName: null, scope: null };
 export type ToolOverrideStore = RowStore<ToolOverride, OverrideFilter>;
 
-/** Maximum number of tools. Further ones are not recorded, and no policy can be set for them. */
+/** Maximum number of tools up to which new ones of calls are recorded. */
 export const MAX_TOOLS = 10_000;
+/** Maximum number of recorded tools that calls of one key named first. One key cannot fill the registry. */
+export const MAX_TOOLS_OF_KEY = 1_000;
+/** Maximum number of tools with a policy, besides `MAX_TOOLS` others. So calls cannot use up the room for policies. */
+export const MAX_NAMED_TOOLS = 10_000;
 /** Maximum number of overrides of all tools. */
 export const MAX_OVERRIDES = 10_000;
 /** Maximum number of characters of the name of a tool. Tools with longer names are not recorded. */

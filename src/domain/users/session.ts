@@ -1,3 +1,4 @@
+import type { Caller } from '../caller.ts';
 import type { KeySettings, SessionFacts } from '../keys/key-settings.ts';
 import type { KeyGenerator, VirtualKey } from '../keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../money.ts';
@@ -87,12 +88,20 @@ export function openingKey({ openedBy }: SessionFacts): { readonly hash: string;
 }
 
 /**
- * Hash under which the rate limits of a key count. A session counts as the key that opened it, so that several sessions
- * do not multiply the limits of that key.
+ * Hash under which the limits of a key count, and by which rules name it. A session counts as the key that opened it,
+ * so that several sessions do not multiply the limits of that key.
  */
 export function limitedHash({ hash, settings: { session } }: Pick<VirtualKey, 'hash' | 'settings'>): string {
   return session === undefined ? hash : (openingKey(session)?.hash ?? hash);
 }
+
+/** As `limitedHash`, for any caller. */
+export const limitedHashOf = ({ key, keyHash }: Pick<Caller, 'key' | 'keyHash'>): string =>
+  key === null ? keyHash : limitedHash(key);
+
+/** Alias by which rules name a key. That of a session is the alias of the key that opened it. */
+export const ruledAlias = ({ alias, settings: { session } }: Pick<VirtualKey, 'alias' | 'settings'>): string | null =>
+  session?.opener === undefined ? alias : session.opener.alias;
 
 const hasBudget = ({ maxBudget, settings }: VirtualKey): boolean =>
   maxBudget !== null || [settings.budgetId, settings.budgetLimits, settings.modelMaxBudget].some(Boolean);

@@ -14,7 +14,10 @@ export interface WorkflowRun extends Stamps {
   /** Name of the kind of workflow. */
   readonly type: string;
   readonly status: WorkflowStatus;
-  /** Key that created the run: only this key and administrators can use the run. */
+  /**
+   * Key that created the run, or that opened the session which created it. Only this key, its sessions and
+   * administrators can use the run.
+   */
   readonly keyHash: string;
   readonly input: JsonObject | null;
   readonly output: JsonObject | null;

@@ -60,15 +60,25 @@ export function modelScopeOfOwner(
 }
 
 /**
- * Limits of a model for a single key. Sessions of a key with own limits count together. Limits of the team do not,
- * because the sessions of a key may be in several teams. Each team also limits the sum of its keys.
+ * Id by which the calls of a key count in the limits that its team sets for each key. Sessions of one key count
+ * together where they are in one team. Those of a key without a team may be in several teams.
+ */
+function idInTeam(key: VirtualKey): string {
+  const { session } = key.settings;
+  const hash = limitedHash(key);
+  return session === undefined || session.opener?.teamId === key.teamId ? hash : `${hash}:${key.teamId}`;
+}
+
+/**
+ * Limits of a model for a single key: its own ones, else those of its team. A session counts as its key. Each team also
+ * limits the sum of its keys.
  */
 export function modelScopeOfKey(key: VirtualKey, model: string): RateLimit | null {
   const requests = limitForOneKey(key, 'model_rpm_limit', model);
   const tokens = limitForOneKey(key, 'model_tpm_limit', model);
   if (requests === undefined && tokens === undefined) return null;
   const isOwn = limitsAnyModel(key, 'model_rpm_limit') || limitsAnyModel(key, 'model_tpm_limit');
-  return { scope: 'model_per_key', id: `${isOwn ? limitedHash(key) : key.hash}:${model}`, requests, tokens };
+  return { scope: 'model_per_key', id: `${isOwn ? limitedHash(key) : idInTeam(key)}:${model}`, requests, tokens };
 }
 
 /** Limits of a model for all keys of a team together. */

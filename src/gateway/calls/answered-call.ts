@@ -123,9 +123,10 @@ export class AnsweredCall implements GatewayCall {
       forRecord,
     }: Pick<GatewayCall, 'guardrails' | 'policies' | 'editedBody' | 'forRecord'> = this,
   ): GatewayCall {
-    const { callId, modelGroup, routing, deployment, tries, limits, traceId, spanId } = this;
+    const { callId, modelGroup, answerModel, routing, deployment, tries, limits, traceId, spanId } = this;
     const guarded = { guardrails, policies, editedBody, forRecord };
-    const facts = { callId, modelGroup, routing, deployment, tries, limits, exchange, traceId, spanId, ...guarded };
+    const names = { callId, modelGroup, answerModel, traceId, spanId };
+    const facts = { ...names, routing, deployment, tries, limits, exchange, ...guarded };
     return new AnsweredCall(this.#call, facts, this.#answer, this.#bytes);
   }
 }

@@ -98,8 +98,9 @@ export function createMirroring(parts: MirrorParts): Mirroring & CopyGateway {
 
   return {
     start(caller, request, { selection: settings }) {
-      // A mock answer costs nothing, and its copy would be a real call.
-      if (isDraining || request.mockResponse !== undefined) return;
+      // A mock answer costs nothing, and its copy would be a real call. The cost of a copy in the background would not
+      // be recorded, because nothing reads the copy after its answer.
+      if (isDraining || request.mockResponse !== undefined || request.body['background'] === true) return;
       const { byteLength } = request.bytes;
       for (const model of settings?.silentModels ?? []) {
         if (runningCopies >= MAX_COPIES || runningBytes + byteLength > MAX_COPY_BYTES) return;

@@ -192,7 +192,13 @@ export function createPassing(options: PassingTools): ObjectGateway {
           : {}),
       });
       const { guardrails } = deployment;
-      const guard = promptGuardOf(guards, caller, { ...request, ...(guardrails === undefined ? {} : { guardrails }) });
+      const { prompt } = request;
+      const guard = promptGuardOf(guards, caller, {
+        model,
+        ...(prompt === undefined ? {} : { prompt }),
+        ...(labels === undefined ? {} : { labels }),
+        ...(guardrails === undefined ? {} : { guardrails }),
+      });
       if (guard !== null) call.setGuard(guard);
       const { body } = request;
       const hasLines = body.kind === 'form' && body.rename !== undefined;

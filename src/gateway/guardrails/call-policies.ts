@@ -4,6 +4,7 @@ import { GuardrailMissing, InvalidInput } from '../../domain/errors.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import type { CallFacts } from '../../domain/policies/attachment.ts';
 import type { MatchedPolicy, NamedPolicy, PolicyBook } from '../../domain/policies/policy-book.ts';
+import { ruledAlias } from '../../domain/users/session.ts';
 
 /** Facts by which the policies of a call are selected. */
 export interface PolicySelection {
@@ -34,7 +35,7 @@ function namedByOwners(key: VirtualKey): readonly NamedPolicy[] {
 const factsOf = ({ caller, model, labels }: PolicySelection): CallFacts => ({
   teamAlias: caller.key?.owners?.team?.alias ?? null,
   teamId: caller.teamId,
-  keyAlias: caller.key?.alias ?? null,
+  keyAlias: caller.key === null ? null : ruledAlias(caller.key),
   model,
   tags: labels === undefined ? [] : tagsIn(labels),
 });

@@ -10,6 +10,7 @@ import type { PassBody } from '../../domain/upstream-objects/pass-through.ts';
 import type { RecordedGuardrails } from '../accounting/record.ts';
 import { assertNoRepeatedMember } from './guarded-call.ts';
 import type { CallGuard, Guards, RunningCall } from './guarding.ts';
+import { withRequestTools } from './inspected-tools.ts';
 
 /** Maximum number of lines of a file that guardrails check, as at OpenAI. */
 const MAX_LINES = 50_000;
@@ -118,9 +119,10 @@ async function checkedLine(
   try {
     assertNoRepeatedMember(guard, { bytes: line.bytes, fromLevel: 1 });
     const places = requestTexts(CHAT_COMPLETIONS, line.body);
-    const { texts, isEdited } = await guard.check('pre_call', places, call, 'failures');
+    const running = withRequestTools(call, line.body);
+    const { texts, isEdited } = await guard.check('pre_call', places, running, 'failures');
     const current = places.map(({ role, text }, index) => ({ role, text: texts[index] ?? text }));
-    await guard.checkAtOnce('during_call', current, call, 'failures');
+    await guard.checkAtOnce('during_call', current, running, 'failures');
     if (!isEdited) return null;
     const changes = Object.entries(withTexts(line.body, places, texts));
     return Object.fromEntries(changes.map(([member, value]) => [member, JSON.stringify(value)]));

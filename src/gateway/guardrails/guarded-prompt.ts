@@ -9,12 +9,17 @@ import type { CallGuard, Guards, RunningCall } from './guarding.ts';
 export function promptGuardOf(
   guards: Guards | null,
   caller: Caller,
-  { prompt, model, guardrails = [] }: Pick<PassThrough, 'prompt' | 'model'> & Pick<Deployment, 'guardrails'>,
+  {
+    prompt,
+    model,
+    labels,
+    guardrails = [],
+  }: Pick<PassThrough, 'prompt' | 'model' | 'labels'> & Pick<Deployment, 'guardrails'>,
 ): CallGuard | null {
   if (guards === null || prompt === undefined) return null;
   const isNamedByKey = caller.key !== null && namesGuardrails(caller.key);
   if (guards.isIdle() && guardrails.length === 0 && !isNamedByKey) return null;
-  const guard = guards.open({ caller, model, configured: guardrails });
+  const guard = guards.open({ caller, model, labels, configured: guardrails });
   return guard.isIdle() ? null : guard;
 }
 

@@ -13,6 +13,12 @@ import {
   type Verdict,
 } from '../../domain/guardrails/guardrail.ts';
 import { callerGuardrailsOf } from '../../domain/guardrails/key-guardrails.ts';
+import {
+  checkedVerdict,
+  inspectedBy,
+  withUncheckedTexts,
+  WRONG_COUNT,
+} from '../../domain/guardrails/inspected-texts.ts';
 import { rejection } from '../../domain/guardrails/rejection.ts';
 import { selectedGuardrails } from '../../domain/guardrails/selection.ts';
 import type { AppliedPolicy, FailedCall } from '../../domain/chat/failed-call.ts';
@@ -119,8 +125,6 @@ export interface Guards {
 const NO_NAMES: readonly string[] = [];
 const NO_POLICIES: readonly MatchedPolicy[] = [];
 const PASSED: Verdict = { kind: 'passed' };
-/** Error of an edit whose texts cannot be assigned to places. */
-const WRONG_COUNT = 'The guardrail returned another number of texts than it was given';
 /** Modes whose guardrails read the request. */
 const REQUEST_MODES = ['pre_call', 'during_call'] as const;
 
@@ -172,7 +176,7 @@ function guardsOver(active: ActiveGuardrails, clock: Clock, policies: GuardOptio
         return runPipeline(one.pipeline, texts, (step, current) =>
           inspects(step) ? run(step, mode, current, running, recorded) : Promise.resolve(PASSED),
         );
-      const inspected = texts.filter(({ role }) => role === null || !one.skips.includes(role));
+      const inspected = inspectedBy(one, texts);
       const startMs = clock.monotonicMs();
       if (inspected.length === 0 && one.guardrail.readsTools !== true) return { kind: 'passed' };
       const phase = mode === 'post_call' ? 'response' : 'request';
@@ -196,9 +200,7 @@ function guardsOver(active: ActiveGuardrails, clock: Clock, policies: GuardOptio
       }
       if (recorded === 'all' || verdict.kind === 'blocked') record(one, mode, verdict, startMs);
       if (verdict.kind === 'blocked') throw rejection(one, mode, verdict.detail);
-      return verdict.kind === 'edited' && inspected.length < texts.length
-        ? withUncheckedTexts(verdict, texts, inspected)
-        : verdict;
+      return withUncheckedTexts(verdict, texts, inspected);
     }
 
     const guard: CallGuard = {
@@ -296,22 +298,6 @@ const checksTools = ({ guardrail, pipeline }: RunnableGuardrail): boolean =>
 function namesThatRun(guardrails: readonly ActiveGuardrail[]): string[] {
   const running = guardrails.filter(({ definition }) => definition.modes.some((mode) => mode !== 'logging_only'));
   return [...new Set(running.map(({ definition }) => definition.name))];
-}
-
-/** The verdict. An edit with another number of texts blocks, because its texts cannot be assigned to places. */
-function checkedVerdict(verdict: Verdict, texts: readonly GuardedText[]): Verdict {
-  if (verdict.kind !== 'edited' || verdict.texts.length === texts.length) return verdict;
-  return { kind: 'blocked', detail: { error: WRONG_COUNT }, report: WRONG_COUNT };
-}
-
-/** The verdict with all texts: the edited ones, and those that were not checked. */
-function withUncheckedTexts(
-  verdict: Extract<Verdict, { kind: 'edited' }>,
-  texts: readonly GuardedText[],
-  inspected: readonly GuardedText[],
-): Verdict {
-  const edited = new Map(inspected.map((one, index) => [one, verdict.texts[index]]));
-  return { ...verdict, texts: texts.map((one) => edited.get(one) ?? one.text) };
 }
 
 /** Whether a failure comes from a guardrail. Such a failure ends the call without retries and fallbacks. */

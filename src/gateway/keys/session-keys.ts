@@ -42,7 +42,7 @@ export function createSessionKeys(
       ...bounds,
       role: weakerRole(key.role, row.role),
       maxBudget: maxBudget ?? key.maxBudget,
-      settings: { ...settings, session },
+      settings: { ...settings, session: { ...session, opener: { alias: row.alias, teamId: row.teamId } } },
     };
   }
 

@@ -60,11 +60,11 @@ export function createMcpGateway(upstream: McpUpstream, tools: CallTools, guards
   }
 
   /** The guardrails of a call; null when none applies. */
-  function guardOf({ caller }: McpSender, model: string): CallGuard | null {
+  function guardOf({ caller }: McpSender, { model, labels }: RecordedRequest): CallGuard | null {
     if (guards === null) return null;
     const keyNamesGuardrails = caller.key !== null && namesGuardrails(caller.key);
     if (guards.isIdle() && !keyNamesGuardrails) return null;
-    const guard = guards.open({ caller, model });
+    const guard = guards.open({ caller, model, labels });
     return guard.isIdle() ? null : guard;
   }
 
@@ -85,7 +85,7 @@ export function createMcpGateway(upstream: McpUpstream, tools: CallTools, guards
     },
     async callTool(wanted, sender, signal) {
       const request = requestOf(wanted, sender);
-      const guard = guardOf(sender, request.model);
+      const guard = guardOf(sender, request);
       let chosen: McpChosenTool | null = 'server' in wanted ? wanted : null;
       let reportsFailure = false;
       const price = (): Usd => (chosen === null || reportsFailure ? ZERO_USD : priceOf(chosen));

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { clampUsd } from '../../domain/money.ts';
 import { storable, storableOrNull } from '../../domain/storable.ts';
-import { DEFAULT_POLICIES, MAX_TOOLS } from '../../domain/tools/tool.ts';
+import { DEFAULT_POLICIES, MAX_TOOLS, MAX_TOOLS_OF_KEY } from '../../domain/tools/tool.ts';
 import type {
   ToolCallEntry,
   ToolDay,
@@ -67,21 +67,26 @@ export function createToolUseStore({ orm, flavour, find, readRows, transact }: D
       revision: 1,
     });
 
-  /** The names of a batch that have a row, or for which there is room. */
+  /** The names of a batch that have a row, or for which there is room: among all tools, and among those of the key. */
   async function admittedNames(db: Kysely<Tables>, tools: readonly ToolSighting[]): Promise<ReadonlySet<string>> {
     const names = tools.map(({ name }) => storable(name));
     const known = await db.selectFrom('tool').select('name').where('name', 'in', textsIn(flavour, names)).execute();
     const admitted = new Set(known.map(({ name }) => name));
-    const { count } = await db
+    if (names.every((name) => admitted.has(name))) return admitted;
+    const counts = await db
       .selectFrom('tool')
-      .select(({ fn }) => fn.countAll<number | string>().as('count'))
-      .executeTakeFirstOrThrow();
-    let room = MAX_TOOLS - Number(count);
-    for (const name of names) {
-      if (room <= 0) break;
-      if (admitted.has(name)) continue;
+      .select(({ fn }) => ['key_hash', fn.countAll<number | string>().as('count')])
+      .groupBy('key_hash')
+      .execute();
+    const byKey = new Map(counts.map(({ key_hash: hash, count }) => [hash, Number(count)]));
+    let total = [...byKey.values()].reduce((sum, count) => sum + count, 0);
+    for (const tool of tools) {
+      const name = storable(tool.name);
+      const ofKey = byKey.get(tool.keyHash) ?? 0;
+      if (admitted.has(name) || total >= MAX_TOOLS || ofKey >= MAX_TOOLS_OF_KEY) continue;
       admitted.add(name);
-      room -= 1;
+      byKey.set(tool.keyHash, ofKey + 1);
+      total += 1;
     }
     return admitted;
   }

@@ -146,9 +146,10 @@ export function createWorkflowStore(database: Database): WorkflowStore {
     removeRun: (id) =>
       transact(async (db) => {
         const runId = storable(id);
+        // The run first: an entry that is appended at the same time has committed before, or finds no run.
+        const removed = await db.deleteFrom('workflow_run').where('id', '=', runId).returning('id').execute();
         await db.deleteFrom('workflow_event').where('run_id', '=', runId).execute();
         await db.deleteFrom('workflow_message').where('run_id', '=', runId).execute();
-        const removed = await db.deleteFrom('workflow_run').where('id', '=', runId).returning('id').execute();
         return removed.length > 0;
       }),
   };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Guardrail, GuardedText, Inspection, Verdict } from '../../domain/guardrails/guardrail.ts';
+import { ruledAlias } from '../../domain/users/session.ts';
 import type { GuardrailKind } from './active-guardrails.ts';
 import { GuardrailFault, readParams, SERVICE_SETTINGS } from './params.ts';
 import { baseOf, createService } from './service.ts';
@@ -66,7 +67,7 @@ const bodyOf = (inspection: Inspection, additional: object): object => {
     litellm_trace_id: traceId,
     request_data: {
       user_api_key_hash: caller.keyHash,
-      user_api_key_alias: caller.key?.alias ?? null,
+      user_api_key_alias: caller.key === null ? null : ruledAlias(caller.key),
       user_api_key_user_id: caller.userId,
       user_api_key_team_id: caller.teamId,
     },

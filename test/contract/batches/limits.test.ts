@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
@@ -181,6 +182,18 @@ describe('limits of batches', () => {
     expect((await startBatch(key, linesOf(2))).status).toBe(200);
   });
 
+  it('batch_enqueued_token_limit counts batches that are started at the same time', async () => {
+    const key = await newKey(app, { metadata: { batch_enqueued_token_limit: 5 * LINE_TOKENS } });
+    const upload3 = async (): Promise<string> =>
+      (await upload(app, { purpose: 'batch' }, { key, content: linesOf(3) })).id;
+    const files = [await upload3(), await upload3(), await upload3()];
+    const statuses = (await Promise.all(files.map((file) => startBatchOfFile(key, file)))).map(({ status }) => status);
+    expect(statuses.toSorted((left, right) => left - right)).toEqual([200, 429, 429]);
+    // Refused batches do not count: there is still room for two lines.
+    expect((await startBatch(key, linesOf(3))).body).toEqual(refusal(`enqueued: ${3 * LINE_TOKENS}`));
+    expect((await startBatch(key, linesOf(2))).status).toBe(200);
+  });
+
   it('batch_enqueued_token_limit and tpd_limit of a key count the batches of its sessions together', async () => {
     const user = { user_id: 'batcher', user_role: 'internal_user' };
     expect((await app.call('POST', '/user/new', user)).status).toBe(200);
@@ -198,6 +211,10 @@ describe('limits of batches', () => {
     expect((await startBatch(first, linesOf(3))).status).toBe(200);
     const refused = await startBatch(second, linesOf(2));
     expect([refused.status, refused.body]).toEqual([429, refusal(`enqueued: ${3 * LINE_TOKENS}`)]);
+    // The session ends, but its batch has not ended.
+    const key = createHash('sha256').update(first).digest('hex');
+    expect((await app.call('POST', '/key/delete', { keys: [key] })).status).toBe(200);
+    expect((await startBatch(second, linesOf(2))).body).toEqual(refusal(`enqueued: ${3 * LINE_TOKENS}`));
     const [third, fourth] = await sessionsOf({ tpd_limit: limit });
     expect((await startBatch(third, linesOf(3))).status).toBe(200);
     expect((await startBatch(fourth, linesOf(2))).body).toEqual(refusal('Limit type: tokens per day.'));

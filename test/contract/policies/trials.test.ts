@@ -5,8 +5,9 @@ const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
 const ID = expect.stringMatching(/^[\da-f-]{36}$/) as string;
 
 let server: PolicyServer;
+const quiet = blocks('quiet', { skip_system_message_in_guardrail: true });
 beforeAll(async () => {
-  server = await startPolicies([blocks('one'), blocks('two')], {
+  server = await startPolicies([blocks('one'), blocks('two'), quiet], {
     policies: { filed: { description: 'of the file', guardrails: { add: ['one'] } } },
     policy_attachments: [{ policy: 'filed', teams: ['nobody'] }],
   });
@@ -111,6 +112,20 @@ describe('comparisons and trials of policies', () => {
       terminal_action: 'allow',
       step_results: [step('nope', 'error', 'allow', "Guardrail 'nope' not found")],
     });
+  });
+
+  it('policies.testPipeline 200: a guardrail does not check the texts that it leaves out of calls', async () => {
+    const endFor = async (role: string): Promise<unknown> => {
+      const [, body] = await server.manage('POST', '/policies/test-pipeline', {
+        pipeline: { mode: 'pre_call', steps: [{ guardrail: 'quiet' }] },
+        test_messages: [
+          { role, content: 'a quiet-word' },
+          { role: 'user', content: 'hi' },
+        ],
+      });
+      return (body as Json)['terminal_action'];
+    };
+    expect([await endFor('system'), await endFor('user')]).toEqual(['allow', 'block']);
   });
 
   it('policies.testPipeline 400: a wrong pipeline; 401, 403: who may not; 422: no messages', async () => {

@@ -190,4 +190,27 @@ describe('a container that the upstream makes for a response', () => {
     );
     expect(await ask('GET', `/v1/containers/${id}`)).toEqual(noContainer(id));
   });
+
+  it.each([
+    ['refers to an item of the upstream', 'reference', { type: 'item_reference', id: 'ci_0' }],
+    ['has an item that ran in it, also when the response is read later', 'item', { type: 'code_interpreter_call' }],
+  ])('does not belong to a caller whose request %s', async (_case, name, item) => {
+    const id = `cntr_earlier_${name}`;
+    server.upstream.update(id, { id, object: 'container', status: 'running' });
+    const named = name === 'item' ? { ...item, container_id: id } : item;
+    const body = { model: 'tiny', input: [named], tools: AUTO, metadata: { ran_in: id } };
+    const [status, answer] = await ask('POST', '/v1/responses', body);
+    expect([status, JSON.stringify(answer['output']).includes(id)]).toEqual([200, true]);
+    expect((await ask('GET', `/v1/responses/${String(answer['id'])}`))[0]).toBe(200);
+    const next = { model: 'tiny', input: 'x', tools: AUTO, metadata: { ran_in: id } };
+    const [, continued] = await ask('POST', '/v1/responses', { ...next, previous_response_id: answer['id'] });
+    expect(JSON.stringify(continued['output'])).toContain(id);
+    expect(await ask('GET', `/v1/containers/${id}`)).toEqual(noContainer(id));
+  });
+
+  it('belongs to the caller of a response that continues an earlier one', async () => {
+    const [, first] = await ask('POST', '/v1/responses', { model: 'tiny', input: 'hi' });
+    const id = await respond({ previous_response_id: first['id'] });
+    expect((await ask('GET', `/v1/containers/${id}`))[0]).toBe(200);
+  });
 });

@@ -1,5 +1,6 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contentFilter } from '../guardrails/guarded-app.ts';
 import { type RoutedApp, startRouted } from './routed.ts';
 
 let setup: RoutedApp;
@@ -14,6 +15,7 @@ beforeAll(async () => {
       { name: 'priced', up: 'up-priced', params: { input_cost_per_token: 1, output_cost_per_token: 1 } },
     ],
     {
+      guardrails: [contentFilter('words', { blocked_words: [{ keyword: 'forbidden', action: 'BLOCK' }] })],
       router_settings: {
         num_retries: 0,
         disable_cooldowns: true,
@@ -95,9 +97,11 @@ it.each([
   ['/v1/responses', { input: 'x' }],
   ['/v1/messages', { messages: [{ role: 'user', content: 'x' }], max_tokens: 5 }],
   ['/v1beta/interactions', { input: 'x' }],
-])('an alias is the model of the answer of %s', async (path, members) => {
-  const response = await setup.app.call('POST', path, { model: 'latest', ...members });
-  expect([response.status, ((await response.json()) as { model: string }).model]).toEqual([200, 'latest']);
+])('an alias is the model of the answer of %s, also with a guardrail', async (path, members) => {
+  for (const guardrails of [[], ['words']]) {
+    const response = await setup.app.call('POST', path, { model: 'latest', ...members, guardrails });
+    expect([response.status, ((await response.json()) as { model: string }).model]).toEqual([200, 'latest']);
+  }
 });
 
 describe('a key may call an alias', () => {

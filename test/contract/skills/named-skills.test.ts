@@ -53,6 +53,17 @@ describe('messages.create', () => {
     expect(await ask([custom(named)])).toEqual(noSkill(named));
   });
 
+  it('200: accepts the id of the provider for another model of its account', async () => {
+    await server.newSkill();
+    const upstreamId = server.upstream.ids(ACCOUNT).at(-1) ?? '';
+    for (const model of ['both', 'wild/claude-x', 'claude']) {
+      expect((await ask([custom(upstreamId)], { model }))[0]).toBe(200);
+      expect(lastSent()).toEqual([ACCOUNT, { id: null, skills: [custom(upstreamId)] }]);
+      expect(await ask([custom(upstreamId)], { model, key: server.stranger })).toEqual(noSkill(upstreamId));
+    }
+    expect(await ask([custom(upstreamId)], { model: 'elsewhere' })).toEqual(noSkill(upstreamId));
+  });
+
   it('200: accepts the id of the provider for a model of a wildcard', async () => {
     const [, { id }] = await server.ask('POST', '/v1/skills', skillForm({ model: 'wild/claude-x' }));
     const upstreamId = server.upstream.ids(ACCOUNT).at(-1) ?? '';

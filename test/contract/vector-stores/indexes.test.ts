@@ -207,6 +207,20 @@ describe('the name of an index in place of the id of a store', () => {
     expect(server.upstream.received.length).toBe(sent);
   });
 
+  it('uses the account that an administrator registered, not a store that another key created with its name', async () => {
+    expect((await server.ask('POST', '/v1/vector_stores', { name: 'late' }, stranger))[0]).toBe(200);
+    const account = {
+      vector_store_id: 'vs_late',
+      vector_store_name: 'late',
+      custom_llm_provider: 'openai',
+      litellm_params: { api_base: `${server.upstream.url}/late/v1`, api_key: 'sk-late' },
+    };
+    expect((await server.ask('POST', '/vector_store/new', account))[0]).toBe(200);
+    await create('of-late', { litellm_params: { vector_store_index: store, vector_store_name: 'late' } });
+    await server.ask('POST', '/v1/vector_stores/of-late/search', { query: 'q' });
+    expect(server.upstream.received.at(-1)?.path).toBe(`/late/v1/vector_stores/${store}/search`);
+  });
+
   it('is in the answers, which do not have the id of the store', async () => {
     const [status, found] = await server.ask('GET', '/v1/vector_stores/handbook', undefined, reader);
     expect([status, found]).toEqual([200, expect.objectContaining({ id: 'handbook', object: 'vector_store' })]);

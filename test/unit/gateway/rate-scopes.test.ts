@@ -44,12 +44,17 @@ describe('limits of a session', () => {
     expect(idsOf(session('key:opener:secret'))).toEqual(ids('opener'));
   });
 
-  it('count alone where they are those of its team, because another session of the key may be in another team', () => {
+  it.each([
+    ['with those of the key, in its team', 't', 'opener:m'],
+    ['with those of the other sessions in the team, where the key has no team', null, 'opener:t:m'],
+  ])('that are those of its team count %s', (_case, teamId, id) => {
     const key = { ...session('key:opener:secret'), ...NAMES, metadata: {} };
     const owners = someOwners({ team: {}, teamMetadata: { model_rpm_limit: { m: 2 } } });
-    expect(rateScopesOf({ ...key, owners }, 'm').map(({ scope, id }) => `${scope} ${id}`)).toEqual([
+    const facts = { openedBy: 'key:opener:secret', needsMembership: false, opener: { alias: null, teamId } };
+    const settings = { ...key.settings, session: facts };
+    expect(rateScopesOf({ ...key, owners, settings }, 'm').map((one) => `${one.scope} ${one.id}`)).toEqual([
       'api_key opener',
-      'model_per_key session:m',
+      `model_per_key ${id}`,
       'model_per_team t:m',
     ]);
   });

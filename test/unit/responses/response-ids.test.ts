@@ -14,6 +14,15 @@ describe('ids of responses that an upstream stores', () => {
     expect(ids.open(ids.seal(ofTeam))).toEqual({ ...ofTeam, owner: { teamId: 'team-1', keyHash: '' } });
   });
 
+  it.each([null, 'team-1'])('contain whether the response may have run in a container of others: team %s', (teamId) => {
+    const response = {
+      ...OF_KEY,
+      owner: { teamId, keyHash: teamId === null ? 'a'.repeat(64) : '' },
+      namesOthers: true,
+    };
+    expect(ids.open(ids.seal({ ...response, namesOthers: true }))).toEqual(response);
+  });
+
   it('are the same for the same response and do not show it', () => {
     const id = ids.seal(OF_KEY);
     expect(ids.seal(OF_KEY)).toBe(id);

@@ -51,6 +51,11 @@ describe('tools that a request offers', () => {
       { tools: [{ googleSearch: {} }, { type: 'mcp', server_label: 's' }] },
       ['googleSearch', 'mcp'],
     ],
+    [
+      'Converse',
+      { toolConfig: { tools: [{ toolSpec: { name: 'a', inputSchema: { json: {} } } }, { cachePoint: {} }] } },
+      ['a', 'cachePoint'],
+    ],
     ['no tools', { messages: [] }, []],
     ['values of wrong types', { tools: [null, 1, {}, { function: null }, { name: 5 }], functions: 'x' }, []],
     ['repeated names', { tools: [{ name: 'a' }, { name: 'a' }] }, ['a']],
@@ -79,6 +84,7 @@ describe('tools that an answer calls', () => {
     ['an event of messages', { type: 'content_block_start', content_block: { type: 'tool_use', id: '1', name: 'a' } }],
     ['responses', { output: [{ type: 'function_call', call_id: '1', name: 'a', arguments: '' }] }],
     ['generateContent', { candidates: [{ content: { parts: [{ functionCall: { name: 'a', args: {} } }] } }] }],
+    ['Converse', { output: { message: { content: [{ toolUse: { toolUseId: '1', name: 'a', input: {} } }] } } }],
   ])('%s', (_format, answer) => {
     expect(calledTools(answer)).toEqual(['a']);
   });
@@ -129,6 +135,15 @@ describe('tools whose results a conversation has', () => {
     [
       'generateContent',
       { contents: [{ role: 'user', parts: [{ functionResponse: { name: 'fetch', response: {} } }] }] },
+    ],
+    [
+      'Converse',
+      {
+        messages: [
+          { role: 'assistant', content: [{ toolUse: { toolUseId: 'c1', name: 'fetch', input: {} } }] },
+          { role: 'user', content: [{ toolResult: { toolUseId: 'c1', content: [{ text: 'x' }] } }] },
+        ],
+      },
     ],
   ])('%s', (_format, body) => {
     expect(toolsInConversation(body).resultsOf).toEqual(['fetch']);
