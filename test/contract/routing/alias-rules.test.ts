@@ -21,6 +21,7 @@ beforeAll(async () => {
       { name: 'reserved', up: 'up-reserved', info: { access_windows: RESERVED } },
       { name: 'flaky', up: 'flaky-1', params: { order: 1 }, info: { access_groups: ['group'] } },
       { name: 'flaky', up: 'flaky-2', params: { order: 2 }, info: { access_groups: ['group'] } },
+      { name: 'any/*', up: 'up-any', info: { access_groups: ['some'] } },
       { name: 'left', up: 'up-left' },
       { name: 'right', up: 'up-right' },
       { name: 'failing', up: 'up-failing', params: FREE },
@@ -41,6 +42,7 @@ beforeAll(async () => {
           right: 'left',
           costly: 'priced',
           speech: 'voice',
+          wild: 'any/one',
         },
         fallbacks: [{ failing: ['costly'] }],
       },
@@ -71,6 +73,23 @@ describe('rules of the deployments of a model also apply to its alias:', () => {
         },
       },
     });
+  });
+});
+
+describe('a key may call an alias of a model of a wildcard', () => {
+  it.each([
+    ['that lists the alias', 'wild'],
+    ['that lists the model', 'any/one'],
+    ['that lists the wildcard', 'any/*'],
+    ['that lists an access group of the wildcard', 'some'],
+  ])('%s', async (_what, listed) => {
+    const key = await setup.keyWith({ models: [listed] });
+    expect(await setup.ask({ model: 'wild' }, key)).toMatchObject({ status: 200, deployment: 'up-any' });
+  });
+
+  it('only', async () => {
+    for (const listed of ['any/other', 'any', 'an/*', 'left'])
+      expect((await setup.ask({ model: 'wild' }, await setup.keyWith({ models: [listed] }))).status).toBe(403);
   });
 });
 
