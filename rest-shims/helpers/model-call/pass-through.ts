@@ -155,8 +155,8 @@ function relayHeaders(call: Call, scope: Scope): HeaderLines {
 const IDENTITY = /^\s*(identity)?\s*$/i;
 
 /**
- * The values of `model` in a form; none for another body. Throws InvalidInput for a malformed form, and for a compressed
- * body, which may name a model.
+ * The values of `model` in a form; none for another body. Throws InvalidInput for a malformed form, and for a
+ * compressed body, which may name a model.
  */
 function modelsOfForm(request: HttpRequest): readonly string[] {
   const { 'content-encoding': encoding = '' } = request.headers;

@@ -15,7 +15,7 @@ export function requestOfKey(key: VirtualKey, request: ModelRequest): ModelReque
 }
 
 /** A request whose alias is replaced. The answer keeps the name that the caller sent. */
-export const withModel = (request: ModelRequest, model: string): ModelRequest =>
+const withModel = (request: ModelRequest, model: string): ModelRequest =>
   model === request.model ? request : { ...request, model, answerModel: request.answerModel ?? request.model };
 
 /**
