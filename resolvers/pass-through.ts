@@ -23,7 +23,7 @@ export interface EndpointCall {
   /** The path below that of the endpoint; null for the path of the endpoint itself. */
   readonly subpath: string | null;
   readonly sent: SentRequest;
-  /** Models that a form in the body names; none for another body. Throws InvalidInput for a body that cannot be read. */
+  /** Models that a form in the body names; none for another body. Throws InvalidInput for an unreadable body. */
   readonly modelsOfForm: () => readonly string[];
 }
 

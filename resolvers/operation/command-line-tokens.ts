@@ -132,7 +132,19 @@ export async function findLoginToken(scope: SignInScope, token: string): Promise
   const key = await stores.keys.find(hash);
   const isActive = key !== null && acceptsSecret(key, hash, now) && keyStatusOf(key, now) === 'active';
   const session = isActive ? await sessionOfKey(scope, token) : null;
-  return session && { kind: 'access_token', session, expiresAt: key?.expiresAt ?? null };
+  if (session === null || (await isRefused(scope, token))) return null;
+  return { kind: 'access_token', session, expiresAt: key?.expiresAt ?? null };
+}
+
+/** Whether a call with this key would be refused, also for a reason outside of its row, such as a blocked team. */
+async function isRefused({ platform }: SignInScope, token: string): Promise<boolean> {
+  try {
+    await platform.keyRing.identify(token);
+    return false;
+  } catch (error) {
+    if (isRefusedCredential(error)) return true;
+    throw error;
+  }
 }
 
 /** Parameters of a token request with an authorization code. */
