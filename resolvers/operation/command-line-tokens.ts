@@ -21,7 +21,7 @@ import { withKey } from './login-teams.ts';
 import { removeOldest } from './row-pages.ts';
 import type { Scope } from './scope.ts';
 import type { SignInPlatform } from './sign-in-platform.ts';
-import { openSession } from './sign-in-sessions.ts';
+import { callerOfKey, openSession } from './sign-in-sessions.ts';
 
 type SignInScope = Scope<SignInPlatform>;
 
@@ -132,19 +132,9 @@ export async function findLoginToken(scope: SignInScope, token: string): Promise
   const key = await stores.keys.find(hash);
   const isActive = key !== null && acceptsSecret(key, hash, now) && keyStatusOf(key, now) === 'active';
   const session = isActive ? await sessionOfKey(scope, token) : null;
-  if (session === null || (await isRefused(scope, token))) return null;
+  // A call may be refused for a reason outside of the row of the key, such as a blocked team.
+  if (session === null || (await callerOfKey(scope, token)) === null) return null;
   return { kind: 'access_token', session, expiresAt: key?.expiresAt ?? null };
-}
-
-/** Whether a call with this key would be refused, also for a reason outside of its row, such as a blocked team. */
-async function isRefused({ platform }: SignInScope, token: string): Promise<boolean> {
-  try {
-    await platform.keyRing.identify(token);
-    return false;
-  } catch (error) {
-    if (isRefusedCredential(error)) return true;
-    throw error;
-  }
 }
 
 /** Parameters of a token request with an authorization code. */
