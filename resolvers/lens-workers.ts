@@ -59,19 +59,31 @@ async function registerManaged(scope: Scope<LensPlatform>, name: string, key: Vi
   const { tokenHash } = lensService;
   const { now, by } = authored(scope);
   const settings = { name, analysisKeyId: key.hash, revoked: false };
-  const [known] = await stores.lensWorkers.all({ tokenHash });
-  const changed =
-    known === undefined
-      ? null
-      : await stores.lensWorkers.change(known.id, (worker) => ({
-          ...worker,
-          ...settings,
-          updatedAt: now,
-          updatedBy: by,
-        }));
-  if (changed !== null) return { worker: changed.after, token: '' };
-  const worker = { ...newStamps(authored(scope)), ...settings, id: ids.uuid(), tokenHash, lastSeen: NEVER };
-  await stores.lensWorkers.add(worker);
+  /** Changes the registered worker; null where none is registered. */
+  async function changed(): Promise<LensWorker | null> {
+    const [known] = await stores.lensWorkers.all({ tokenHash });
+    if (known === undefined) return null;
+    const change = await stores.lensWorkers.change(known.id, (worker) => ({
+      ...worker,
+      ...settings,
+      updatedAt: now,
+      updatedBy: by,
+    }));
+    return change?.after ?? null;
+  }
+  async function added(): Promise<LensWorker> {
+    const worker = { ...newStamps(authored(scope)), ...settings, id: ids.uuid(), tokenHash, lastSeen: NEVER };
+    await stores.lensWorkers.add(worker);
+    return worker;
+  }
+  const registered = await changed();
+  if (registered !== null) return { worker: registered, token: '' };
+  const worker = await added().catch(async (failure: unknown) => {
+    // Another request may have registered the worker meanwhile.
+    const other = failure instanceof Conflict ? await changed() : null;
+    if (other === null) throw failure;
+    return other;
+  });
   return { worker, token: '' };
 }
 

@@ -9,6 +9,7 @@ import { requestHeaders } from '../src/domain/pass-through/headers.ts';
 import { assertMayPass } from '../src/domain/pass-through/rights.ts';
 import { SystemCaller } from '../src/domain/system-caller.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
+import { isLimited } from '../src/domain/pass-through/named-models.ts';
 import { type SentRequest, factsOf, modelOf } from '../src/domain/pass-through/sent-request.ts';
 import { anyKey, anyone } from './operation/access.ts';
 import { assertMayNameStores } from './operation/named-stores.ts';
@@ -22,6 +23,8 @@ export interface EndpointCall {
   /** The path below that of the endpoint; null for the path of the endpoint itself. */
   readonly subpath: string | null;
   readonly sent: SentRequest;
+  /** Models that a form in the body names; none for another body. Throws InvalidInput for an unreadable body. */
+  readonly modelsOfForm: () => readonly string[];
 }
 
 /** Caller of endpoints that need no key. No key pays for these calls. */
@@ -70,6 +73,9 @@ export const callEndpoint = operation({
     assertMayPass(caller, { path: sent.path, isFromConfig: endpoint.isFromConfig, isBelow: subpath !== null });
     const model = modelOf(sent);
     if (model !== null) assertMayCall(caller.key, model);
+    // Forms are parsed for these keys only: the target may take a form that the gateway cannot parse.
+    if (caller.key !== null && isLimited(caller.key))
+      for (const named of call.modelsOfForm()) assertMayCall(caller.key, named);
     await assertMayNameStores(scope, { path: subpath ?? '', body: sent.fields, labels: sent.labels });
     return await forward(scope, caller, call);
   },

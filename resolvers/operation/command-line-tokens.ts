@@ -21,7 +21,7 @@ import { withKey } from './login-teams.ts';
 import { removeOldest } from './row-pages.ts';
 import type { Scope } from './scope.ts';
 import type { SignInPlatform } from './sign-in-platform.ts';
-import { openSession } from './sign-in-sessions.ts';
+import { callerOfKey, openSession } from './sign-in-sessions.ts';
 
 type SignInScope = Scope<SignInPlatform>;
 
@@ -132,7 +132,9 @@ export async function findLoginToken(scope: SignInScope, token: string): Promise
   const key = await stores.keys.find(hash);
   const isActive = key !== null && acceptsSecret(key, hash, now) && keyStatusOf(key, now) === 'active';
   const session = isActive ? await sessionOfKey(scope, token) : null;
-  return session && { kind: 'access_token', session, expiresAt: key?.expiresAt ?? null };
+  // A call may be refused for a reason outside of the row of the key, such as a blocked team.
+  if (session === null || (await callerOfKey(scope, token)) === null) return null;
+  return { kind: 'access_token', session, expiresAt: key?.expiresAt ?? null };
 }
 
 /** Parameters of a token request with an authorization code. */

@@ -53,7 +53,8 @@ async function userOf(scope: Scope<SignInPlatform>, { username, password }: Sign
   return email !== null && user?.emailKey === email ? { userId, role, key, openedBy } : null;
 }
 
-async function callerOfKey({ platform }: Scope<SignInPlatform>, key: string): Promise<Caller | null> {
+/** The caller of a key; null for a key that is refused. */
+export async function callerOfKey({ platform }: Scope<SignInPlatform>, key: string): Promise<Caller | null> {
   try {
     return await platform.keyRing.identify(key);
   } catch (error) {

@@ -28,7 +28,7 @@ import {
   createRequiredParamCheck,
   requestOfKey,
   withAliasResolved,
-  withModel,
+  withTarget,
 } from './admission/key-rules.ts';
 import type { KeyOfOwner } from './calls/batch-recorder.ts';
 import type { CallTools, OpenCall } from './calls/call.ts';
@@ -147,7 +147,7 @@ export function createGateway(options: GatewayOptions): EveryGateway {
     now: () => options.clock.now(),
   });
   const health = createHealthTracker(options.clock);
-  const selection = createSelection(options, { cooldowns, health, policyOf });
+  const selection = createSelection(options, { cooldowns, health, policyOf, targetOf });
   const tools: CallTools = {
     recorder: options.recorder,
     health,
@@ -175,6 +175,7 @@ export function createGateway(options: GatewayOptions): EveryGateway {
     cooldowns,
     selection,
     policyOf,
+    targetOf,
     forRequest,
     pause: options.pause,
     random: options.random,
@@ -222,11 +223,11 @@ export function createGateway(options: GatewayOptions): EveryGateway {
   async function requestForModel(caller: Caller, original: ModelRequest, model: string) {
     try {
       // The caller's own upstream credentials apply to the first model only.
-      const replaced = { ...original, model, answerModel: undefined, credentials: null };
+      const replaced = { ...original, model, answerModel: undefined, alias: undefined, credentials: null };
       const resolved = caller.key === null ? replaced : withAliasResolved(caller.key, replaced);
       const request = await bindToRegion(caller, resolved);
       const route = routeFor(caller, request);
-      return route.refusal === undefined ? { request, route } : null;
+      return route.refusal === undefined ? { request: withTarget(request, targetOf(request.model)), route } : null;
     } catch (failure) {
       if (failure instanceof DomainError) return null;
       throw failure;
@@ -264,8 +265,7 @@ export function createGateway(options: GatewayOptions): EveryGateway {
 
   function affordableRoute(caller: Caller, original: ModelRequest, bound: ModelRequest) {
     const route = routeOrRead(caller, bound);
-    // Limits, budgets and fallbacks are those of the model of an alias.
-    const request = withModel(bound, targetOf(bound.model));
+    const request = withTarget(bound, targetOf(bound.model));
     return route instanceof Promise
       ? route.then((found) => affordable(caller, original, { request, route: found }))
       : affordable(caller, original, { request, route });
@@ -280,7 +280,7 @@ export function createGateway(options: GatewayOptions): EveryGateway {
 
   const guards = createGuards(options);
   const guardOf = createGuardOf(guards, () => deployments.current());
-  const routing = { routeOf, selection, retrying, forRequest, providers: options.providers };
+  const routing = { routeOf, selection, retrying, targetOf, forRequest, providers: options.providers };
   const mirroring = createMirroring({ ...routing, tools, guardOf });
   const routers = createAutoRouting({
     ...options,
@@ -308,6 +308,7 @@ export function createGateway(options: GatewayOptions): EveryGateway {
       ...options,
       routeOf,
       selection,
+      targetOf,
       tools,
       guards,
       catalog: currentCatalog,
@@ -318,7 +319,7 @@ export function createGateway(options: GatewayOptions): EveryGateway {
       guards,
       isBlocked: (deployment) => blocksUnpriced() && !isPriced(deployment, catalog.current()),
     }),
-    realtime: createRealtime({ routeOf, selection, bindToRegion, tools }),
+    realtime: createRealtime({ routeOf, selection, targetOf, bindToRegion, tools }),
     mcp: createMcpGateway(options.mcpUpstream ?? NO_MCP_UPSTREAM, tools, guards),
     ...createTokenGateway({ ...routing, bindToRegion, guardOf }),
     ...createPreviewGateway(routing),

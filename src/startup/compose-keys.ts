@@ -66,7 +66,7 @@ async function composeTokens({ settings: { tokens }, log }: StartContext): Promi
 
 interface KeyParts {
   readonly stores: Stores;
-  readonly deployments: Pick<DeploymentRegistry, 'accessGroupsOf' | 'isTeamModel'>;
+  readonly deployments: Pick<DeploymentRegistry, 'accessGroupsOf' | 'isTeamModel' | 'targetOf'>;
   readonly countedBudgets: CountedBudgets;
   readonly earlierSpend: EarlierSpend;
 }
@@ -121,6 +121,7 @@ const ownedKeys = (
   createOwnedKeys(keys, stores, {
     accessGroupsOf: (model) => deployments.accessGroupsOf(model),
     isTeamModel: (teamId, model) => deployments.isTeamModel(teamId, model),
+    targetOf: (name) => deployments.targetOf(name),
     counted: countedBudgets,
   });
 

@@ -14,6 +14,7 @@ export const NO_STORED_MODELS = {
     broken: () => [],
     accessGroupsOf: () => [],
     isTeamModel: () => false,
+    targetOf: (name: string) => name,
     configure: refuse,
     rebuild: refuse,
     refresh: refuse,

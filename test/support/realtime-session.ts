@@ -107,6 +107,7 @@ export async function aSession(
         ],
       ),
       selection: { of: (_call, router) => router },
+      targetOf: (name) => name,
       bindToRegion: (_caller, request) => request,
       tools: {
         health: createHealthTracker({ now: () => new Date(0), monotonicMs: () => nowMs }),

@@ -150,10 +150,14 @@ function segmentRank(segment: string): string {
   return segment.includes(':') ? '1' : '0';
 }
 
-/** Redirects to another path of this server. Clients repeat the method and the body. */
+/**
+ * Redirects from a path with a last slash to `target`, the path and query without it. Clients repeat the method and the
+ * body. The address is relative, so that it also stays below a path of a reverse proxy.
+ */
 function redirect(context: ParameterizedContext, target: string): void {
+  const [path = ''] = target.split('?', 1);
   context.status = REDIRECTED.status;
-  context.set('location', target);
+  context.set('location', `..${target.slice(path.lastIndexOf('/'))}`);
   context.body = '';
 }
 

@@ -1,3 +1,4 @@
+import { InvalidInput } from '../../../src/domain/errors.ts';
 import { isJsonObject, type JsonObject } from '../../../src/domain/json-object.ts';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
 import { callEndpoint, callOpenEndpoint } from '../../../resolvers/pass-through.ts';
@@ -49,6 +50,9 @@ export function sentRequest(request: HttpRequest): SentRequest {
 
 const URL_ENCODED = /^\s*application\/x-www-form-urlencoded\b/i;
 
+const isForm = (request: HttpRequest): boolean =>
+  isMultipart(request) || URL_ENCODED.test(request.headers['content-type'] ?? '');
+
 /** As `sentRequest`, but also parses forms, because forms of a provider's API may name a model. Throws InvalidInput. */
 export function sentToProvider(request: HttpRequest): SentRequest {
   const { body, headers } = request;
@@ -64,7 +68,6 @@ export function sentToProvider(request: HttpRequest): SentRequest {
 function requestWith(request: HttpRequest, fields: JsonObject): SentRequest {
   const { method, path, search, headers } = request;
   const gatewayMembers = Object.hasOwn(fields, GATEWAY_MEMBER) ? { [GATEWAY_MEMBER]: fields[GATEWAY_MEMBER] } : {};
-  const isForm = isMultipart(request) || URL_ENCODED.test(headers['content-type'] ?? '');
   return {
     method: method as HttpMethod,
     path,
@@ -73,7 +76,7 @@ function requestWith(request: HttpRequest, fields: JsonObject): SentRequest {
     fields,
     // `withMembers` removes a member with the value null.
     body:
-      GATEWAY_MEMBER in gatewayMembers && !isForm
+      GATEWAY_MEMBER in gatewayMembers && !isForm(request)
         ? withMembers(request.body, { [GATEWAY_MEMBER]: null })
         : request.body,
     ...callContext(request),
@@ -148,6 +151,23 @@ function relayHeaders(call: Call, scope: Scope): HeaderLines {
   return head;
 }
 
+/** Content encodings without compression. */
+const IDENTITY = /^\s*(identity)?\s*$/i;
+
+/**
+ * The values of `model` in a form; none for another body. Throws InvalidInput for a malformed form, and for a
+ * compressed body, which may name a model.
+ */
+function modelsOfForm(request: HttpRequest): readonly string[] {
+  const { 'content-encoding': encoding = '' } = request.headers;
+  if (request.body.length > 0 && !IDENTITY.test(encoding))
+    throw new InvalidInput('This API key may call certain models only, so the body must not be compressed.');
+  if (!isForm(request)) return [];
+  return [sentToProvider(request).fields['model']]
+    .flat()
+    .filter((one): one is string => typeof one === 'string' && one !== '');
+}
+
 /** The row of a request to a configured pass-through endpoint. The OpenAPI document has no such row. */
 export function endpointRow(
   method: RouteRow['method'],
@@ -163,6 +183,14 @@ export function endpointRow(
     credential: endpoint.auth ? 'required' : 'none',
     statuses: [200, 400, 401, 403, 405, 408, 422, 429, 500],
     handle: async (request, scope) =>
-      relayedAnswer(await run(scope, { endpoint, subpath, sent: sentRequest(request) }), scope),
+      relayedAnswer(
+        await run(scope, {
+          endpoint,
+          subpath,
+          sent: sentRequest(request),
+          modelsOfForm: () => modelsOfForm(request),
+        }),
+        scope,
+      ),
   };
 }

@@ -26,6 +26,8 @@ export interface ModelRequest {
   readonly model: string;
   /** Name of the model in the answer: the alias that the caller sent. `model` when undefined. */
   readonly answerModel?: string | undefined;
+  /** Configured alias of `model`, by which routers find its deployments; undefined for none. */
+  readonly alias?: string | undefined;
   readonly stream: boolean;
   /** Whether a stream ends with a usage chunk. */
   readonly includeUsage: boolean;

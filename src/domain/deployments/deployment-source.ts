@@ -41,10 +41,12 @@ export interface DeploymentRegistry extends DeploymentSource {
    */
   all(): readonly KnownDeployment[];
   broken(): readonly BrokenDeployment[];
-  /** Access groups of a common model by its public name. For an alias also the name of its model. */
+  /** Access groups of a common model by its public name. For an alias also the names that allow its model. */
   accessGroupsOf(model: string): readonly string[];
   /** Whether a name selects a model of the team, not a common one, for keys of the team. */
   isTeamModel(teamId: string, model: string): boolean;
+  /** The model of a configured alias, else the name itself. */
+  targetOf(name: string): string;
   /** Replaces the deployments and credentials of the configuration. */
   configure(deployments: readonly Deployment[], credentials: readonly DeclaredCredential[]): void;
   /** Resolves the references of stored rows to environment variables again, after a variable changed. */

@@ -55,7 +55,10 @@ export interface VirtualKey {
   readonly owners?: KeyOwners;
   /** MCP servers that access groups grant to the key; absent where the key was read without its groups. */
   readonly mcpServerIds?: readonly string[];
-  /** Access groups by model name, as deployments have them now; absent where the key was read without them. */
+  /**
+   * Access groups by model name, as deployments have them now; absent where the key was read without them. For an alias
+   * also the names that allow its model.
+   */
   readonly accessGroupsOf?: (model: string) => readonly string[];
   /** Ids of A2A agents that access groups grant to the key; absent where none does. */
   readonly agentGrants?: readonly string[];
@@ -63,6 +66,8 @@ export interface VirtualKey {
    * Whether a name now selects a model of the team, and not a common model. Absent where the key was read without it.
    */
   readonly isTeamModel?: (teamId: string, model: string) => boolean;
+  /** The model of a configured alias, else the name itself. Absent where the key was read without aliases. */
+  readonly targetOf?: (name: string) => string;
   /** Creates the error of a key that is invalid for a reason outside of its row; absent for a valid key. */
   readonly refusal?: () => DomainError;
   /** Facts of the signed token that the key stands for; absent for stored keys. */
@@ -251,6 +256,12 @@ const allowsName = (models: readonly string[], model: string): boolean =>
   models.some(
     (allowed) => EVERY_MODEL.has(allowed) || (allowed.endsWith('/*') && model.startsWith(allowed.slice(0, -1))),
   );
+
+/** Entries of a list, other than access groups and entries for every model, that allow a model by its name. */
+export const namesAllowing = (model: string): readonly string[] => [
+  model,
+  ...[...model.matchAll(/\//g)].map(({ index }) => `${model.slice(0, index)}/*`),
+];
 
 /** Whether a list of models and access groups allows a model of these groups. An empty list allows every model. */
 export const allowsModel = (models: readonly string[], model: string, groups: readonly string[]): boolean =>

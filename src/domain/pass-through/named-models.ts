@@ -46,7 +46,7 @@ export function modelsNamedIn(
 }
 
 /** Whether one of the lists of a key limits its models. */
-const isLimited = (key: VirtualKey): boolean =>
+export const isLimited = (key: VirtualKey): boolean =>
   modelLists(key, UNKNOWN_NAME).some((models) => !allowsModel(models, UNKNOWN_NAME, []));
 
 /** Whether the allowed routes of a key name a path, and not only a group of routes. */

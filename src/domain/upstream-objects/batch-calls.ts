@@ -37,3 +37,11 @@ export const allCalls = (calls: BatchCalls): CountedCalls =>
     (sum, one) => ({ requests: sum.requests + one.requests, tokens: sum.tokens + one.tokens }),
     { requests: 0, tokens: 0 },
   );
+
+/** Counts of a batch file with the names of models replaced. Counts of one new name are added. */
+export function callsByTarget(calls: BatchCalls, targetOf: (name: string) => string): BatchCalls {
+  const names = Object.keys(calls);
+  if (names.every((name) => targetOf(name) === name)) return calls;
+  const byTarget = Map.groupBy(Object.entries(calls), ([name]) => targetOf(name));
+  return Object.fromEntries([...byTarget].map(([target, entries]) => [target, allCalls(Object.fromEntries(entries))]));
+}

@@ -22,13 +22,13 @@ export const hasFallbacks = (key: VirtualKey, model: string): boolean => fallbac
  * that has a route and whose budget is not used up. Fallbacks of fallbacks are not used. Without a replacement the call
  * is unchanged, and its reservation is refused. `locate` returns null for a model without a route for the key.
  */
-export async function withBudgetFallback<Request extends { readonly model: string }>(
+export async function withBudgetFallback<Routed extends RoutedRequest<{ readonly model: string }>>(
   { isModelBudgetUsedUp }: Pick<Budgets, 'isModelBudgetUsedUp'>,
   key: VirtualKey | null,
-  first: RoutedRequest<Request>,
-  locate: (model: string) => Promise<RoutedRequest<Request> | null>,
-): Promise<RoutedRequest<Request>> {
-  const isSpent = ({ request, route }: RoutedRequest<Request>): boolean | Promise<boolean> =>
+  first: Routed,
+  locate: (model: string) => Promise<Routed | null>,
+): Promise<Routed> {
+  const isSpent = ({ request, route }: Routed): boolean | Promise<boolean> =>
     key !== null && isModelBudgetUsedUp(key, { deployment: route.deployment, model: request.model });
   if (key === null || !(await isSpent(first))) return first;
   for (const model of new Set(fallbacksOf(key, first.request.model))) {

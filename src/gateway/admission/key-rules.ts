@@ -15,8 +15,15 @@ export function requestOfKey(key: VirtualKey, request: ModelRequest): ModelReque
 }
 
 /** A request whose alias is replaced. The answer keeps the name that the caller sent. */
-export const withModel = (request: ModelRequest, model: string): ModelRequest =>
+const withModel = (request: ModelRequest, model: string): ModelRequest =>
   model === request.model ? request : { ...request, model, answerModel: request.answerModel ?? request.model };
+
+/**
+ * A request for the model of a configured alias. Limits, budgets and fallbacks are those of the model. The alias stays
+ * the name for rights and routers: they do not follow aliases of the model.
+ */
+export const withTarget = (request: ModelRequest, model: string): ModelRequest =>
+  model === request.model ? request : { ...withModel(request, model), alias: request.model };
 
 export function withAliasResolved(key: VirtualKey, request: ModelRequest): ModelRequest {
   const model = resolveModelAlias(key, request.model);

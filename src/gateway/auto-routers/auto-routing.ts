@@ -9,7 +9,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { InvalidInput } from '../../domain/errors.ts';
 import { estimateContentTokens, estimateItemTokens, estimateTokens } from '../../domain/inference/token-estimate.ts';
 import type { Budgets } from '../admission/budgets.ts';
-import type { RequiredParamCheck } from '../admission/key-rules.ts';
+import { type RequiredParamCheck, withTarget } from '../admission/key-rules.ts';
 import type { OpenCall } from '../calls/call.ts';
 import { asFallback } from '../calls/fallback-request.ts';
 import type { Retrying } from '../calls/retry-tools.ts';
@@ -29,6 +29,8 @@ export interface AutoRoutingTools {
   readonly routeOf: TeamRouter;
   readonly selection: Pick<Selection, 'of'>;
   readonly retrying: Pick<Retrying, 'reserve'>;
+  /** Replaces a configured alias by its model. Returns other names unchanged. */
+  readonly targetOf: (name: string) => string;
   /** Sends an admitted call to the selected model, or answers it from the cache of answers. */
   readonly send: CachedSend;
   /** Calls a judge. */
@@ -137,7 +139,8 @@ export function createAutoRouting(tools: AutoRoutingTools): AutoRouting {
       startedAt,
       durationMs: nowMs() - startMs,
     });
-    const target = { ...asFallback(request, placed.model, placed.model.model), routing: decision };
+    const selected = asFallback(request, placed.model, placed.model.model);
+    const target = { ...withTarget(selected, tools.targetOf(selected.model)), routing: decision };
     const first = request.mockResponse === undefined ? placed.route : mockOf(placed.route, tools.providers);
     call.replaceDeployment({ request: target, deployment: tools.forRequest(first.deployment, target) });
     const reserving = retrying.reserve(call, { key: caller.key, request: target, route: first });

@@ -93,6 +93,8 @@ interface BatchPrices {
   readonly deployments: () => readonly Deployment[];
   /** The deployments of a public model name for a key. */
   readonly deploymentsOf: (key: VirtualKey | null, name: string) => readonly Deployment[];
+  /** Replaces a configured alias by its model. Returns other names unchanged. None is replaced when absent. */
+  readonly targetOf?: (name: string) => string;
 }
 
 /**
@@ -210,6 +212,7 @@ export function createBatchRecorder(
     deployments,
     deploymentsOf,
     keyOf = () => Promise.resolve(null),
+    targetOf = (name) => name,
   }: BatchPrices & { readonly keyOf?: KeyOfOwner | undefined },
 ): (batch: EndedBatch) => Promise<void> {
   /** Ids of batches whose cost was charged in this process: two concurrent reads of a batch may both see its end. */
@@ -234,7 +237,9 @@ export function createBatchRecorder(
     const serving = servingDeployments(batch, (name) => deploymentsOf(key, name));
     const costs = modelCostsOf(batch, serving, (ofName, use) => priced(batch.kind, ofName, use));
     const records: { readonly record: CallRecord; readonly windows: readonly BudgetWindow[] }[] = [];
-    for (const one of costs) {
+    for (const found of costs) {
+      // Budgets name the model of an alias.
+      const one = { ...found, name: targetOf(found.name) };
       const { cost, deployment, name } = one;
       const windows =
         // oxlint-disable-next-line no-await-in-loop -- only the first one reads

@@ -7,7 +7,7 @@ import type { Fallback } from '../../domain/inference/retries.ts';
  * to the first model only.
  */
 export function asFallback(request: ModelRequest, { members }: Fallback, model: string): ModelRequest {
-  const withModel = { ...request, model, answerModel: undefined, credentials: null };
+  const withModel = { ...request, model, answerModel: undefined, alias: undefined, credentials: null };
   if (Object.keys(members).length === 0) return withModel;
   const replaced = { ...request.replaced, ...members };
   return { ...withModel, body: { ...request.body, ...members }, replaced };

@@ -10,6 +10,7 @@ import type { CopyGateway } from '../gateway.ts';
 import { inRegion, permittedFor } from '../routing/permitted-router.ts';
 import type { Route, TeamRouter } from '../routing/route.ts';
 import type { Selection } from '../routing/selection.ts';
+import { withTarget } from '../admission/key-rules.ts';
 import type { CallGuard } from '../guardrails/guarding.ts';
 import type { CachedSend } from '../response-cache/cached-send.ts';
 import { type CallTools, openCall } from './call.ts';
@@ -31,6 +32,8 @@ interface MirrorParts {
   readonly routeOf: TeamRouter;
   readonly selection: Selection;
   readonly retrying: Pick<Retrying, 'reserve' | 'send'>;
+  /** Replaces a configured alias by its model. Returns other names unchanged. */
+  readonly targetOf: (name: string) => string;
   readonly tools: CallTools;
   /** Selects the guardrails of a call; null for none. */
   readonly guardOf: (caller: Caller, request: ModelRequest, route: Route) => CallGuard | null;
@@ -51,7 +54,7 @@ export interface Mirroring {
 }
 
 export function createMirroring(parts: MirrorParts): Mirroring & CopyGateway {
-  const { routeOf, selection, retrying, tools, guardOf, forRequest, providers } = parts;
+  const { routeOf, selection, retrying, targetOf, tools, guardOf, forRequest, providers } = parts;
   /** Sends a copy without the cache of answers. */
   const send: CachedSend = (call, _caller, routed) => retrying.send(call, routed);
   /** Aborted at shutdown. */
@@ -66,11 +69,12 @@ export function createMirroring(parts: MirrorParts): Mirroring & CopyGateway {
    * Runs a copy as a separate call, which counts in no limit. Its cost is reserved in the budgets of the caller.
    * Without budget left, no copy is sent.
    */
-  async function runCopy(caller: Caller, request: ModelRequest): Promise<void> {
+  async function runCopy(caller: Caller, copy: ModelRequest): Promise<void> {
     const { key } = caller;
-    const permitted = inRegion(permittedFor(routeOf, key), request.region);
-    const route = selection.of({ key, request }, permitted)(request.model);
+    const permitted = inRegion(permittedFor(routeOf, key), copy.region);
+    const route = selection.of({ key, request: copy }, permitted)(copy.model);
     if (route === null) return;
+    const request = withTarget(copy, targetOf(copy.model));
     const signal = AbortSignal.any([AbortSignal.timeout(MAX_COPY_MS), shutdown.signal]);
     const deployment = forRequest(route.deployment, request);
     const guard = guardOf(caller, request, route);
@@ -131,6 +135,8 @@ function copyOf(request: ModelRequest, model: string): ModelRequest {
   return {
     ...copied,
     model,
+    answerModel: undefined,
+    alias: undefined,
     callId: null,
     credentials: null,
     retries: { ...NO_RETRIES, count: 0, withoutFallbacks: true },

@@ -27,6 +27,7 @@ import type { Guards } from '../guardrails/guarding.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { LabelBudgets } from '../admission/label-budgets.ts';
 import { createObjectRoutes } from '../routing/object-routes.ts';
+import { callsByTarget } from '../../domain/upstream-objects/batch-calls.ts';
 import { inRegion, isInRegion, noDeploymentInRegion, permittedFor, routerOfTeam } from '../routing/permitted-router.ts';
 import { providerFor, type Route, type TeamRouter, unknownModel } from '../routing/route.ts';
 import type { Selection } from '../routing/selection.ts';
@@ -37,6 +38,8 @@ interface PassingTools {
   readonly providers: readonly Provider[];
   readonly routeOf: TeamRouter;
   readonly selection: Pick<Selection, 'of'>;
+  /** Replaces a configured alias by its model. Returns other names unchanged. */
+  readonly targetOf: (name: string) => string;
   readonly tools: CallTools;
   readonly catalog: () => CatalogSnapshot;
   /** A cost with the discount and the margin of its provider. */
@@ -65,7 +68,7 @@ function createDeploymentIndex(source: Pick<DeploymentSource, 'current'>): () =>
 
 /** Creates the calls about stored objects: select, admit, forward, record (ADR 0025). */
 export function createPassing(options: PassingTools): ObjectGateway {
-  const { deployments, providers, routeOf, tools, catalog, adjusted, reserveBatch, keyOf, guards } = options;
+  const { deployments, providers, routeOf, targetOf, tools, catalog, adjusted, reserveBatch, keyOf, guards } = options;
   const byId = createDeploymentIndex(deployments);
   const objectRoutes = createObjectRoutes(options);
   const storesObjects = ({ deployment, provider }: Route, kind: ObjectKind): boolean =>
@@ -144,6 +147,7 @@ export function createPassing(options: PassingTools): ObjectGateway {
       catalog,
       adjusted,
       keyOf,
+      targetOf,
       deployments: () => deployments.current(),
       deploymentsOf: (key, name) =>
         routerOfTeam(routeOf, key)
@@ -168,7 +172,10 @@ export function createPassing(options: PassingTools): ObjectGateway {
       return (model, isEmbedding) => lines?.namesFor(model, isEmbedding) ?? [];
     },
     async pass(caller, deployment, request, signal) {
-      const { action, model, callId, parent } = request;
+      const { action, callId, parent } = request;
+      // Limits, budgets and the record are those of the model of an alias.
+      const model = targetOf(request.model);
+      const calls = request.calls && callsByTarget(request.calls, targetOf);
       const { labels } = withKeyTags(caller.key, request);
       const provider = providerFor(deployment, providers);
       if (provider.pass === undefined) throw noStorage({ kind: action.kind, model, provider: null });
@@ -222,8 +229,8 @@ export function createPassing(options: PassingTools): ObjectGateway {
           await tools.budgets.check(caller, undefined, labels, (fraction) => {
             limitFraction = fraction;
           });
-          await call.limit({ model, calls: request.calls, limitFraction });
-          const batch = request.calls && (await reserveBatch(caller, request.calls, labels));
+          await call.limit({ model, calls, limitFraction });
+          const batch = calls && (await reserveBatch(caller, calls, labels));
           if (batch) call.setBatch(batch);
         }
         const running = { callId: call.callId, traceId: call.traceId, signal };

@@ -18,6 +18,8 @@ export interface RetryTools {
   readonly selection: Selection;
   /** The routing policy of a key in force now. Read for each call, because the configuration may change. */
   readonly policyOf: (key: VirtualKey | null) => RoutingPolicy;
+  /** Replaces a configured alias by its model. Returns other names unchanged. */
+  readonly targetOf: (name: string) => string;
   /** Applies the timeout and the credentials of a request to a deployment. */
   readonly forRequest: (deployment: Deployment, request: ModelRequest) => Deployment;
   /** Whether the provider or the deployment of a call has a budget. */

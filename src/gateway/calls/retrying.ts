@@ -8,6 +8,7 @@ import { fallbacksAfter } from '../../domain/routing/fallback-rule.ts';
 import { maxRetries, mayFailOver, retryDelayMs } from '../../domain/routing/retry-rule.ts';
 import { MAX_FALLBACKS } from '../../domain/routing/routing-policy.ts';
 import type { CallTarget } from '../accounting/call-account.ts';
+import { withTarget } from '../admission/key-rules.ts';
 import { reserveAffordable } from './affordable.ts';
 import type { OpenCall } from './call.ts';
 import { asFallback, fallbackText } from './fallback-request.ts';
@@ -57,9 +58,16 @@ interface Sending {
 
 export function createRetrying(tools: RetryTools): Retrying {
   const { cooldowns, forRequest, hasRouteBudget, reportsTries } = tools;
-  /** The model group of a model name or deployment id. */
-  const groupOf = (name: string, key: VirtualKey | null): string =>
-    routerOfTeam(tools.routeOf, key).byId(name)?.deployment.modelGroup ?? name;
+  const groupOfId = (id: string, key: VirtualKey | null): string | undefined =>
+    routerOfTeam(tools.routeOf, key).byId(id)?.deployment.modelGroup;
+  /** The model group of a model name or deployment id. An alias is a group. */
+  const groupOf = (name: string, key: VirtualKey | null): string => groupOfId(name, key) ?? name;
+  /** The request for a fallback, whose alias is replaced. */
+  function fallbackRequestOf(request: ModelRequest, fallback: Fallback, key: VirtualKey | null): ModelRequest {
+    const group = groupOfId(fallback.model, key);
+    if (group !== undefined) return asFallback(request, fallback, group);
+    return withTarget(asFallback(request, fallback, fallback.model), tools.targetOf(fallback.model));
+  }
 
   /** First route and alternatives of a fallback. `name` is a model or the id of a deployment. */
   function targetOf(
@@ -238,7 +246,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     let budgetFailure: DomainError | null = null;
     for (const fallback of targets) {
       try {
-        const fallbackRequest = asFallback(request, fallback, groupOf(fallback.model, key));
+        const fallbackRequest = fallbackRequestOf(request, fallback, key);
         const found = targetOf(fallback.model, request, routeOf);
         if (found === null) throw unknownModel(request.endpoint.path, fallback.model);
         if (found.first.refusal !== undefined) throw found.first.refusal;
@@ -280,7 +288,7 @@ export function createRetrying(tools: RetryTools): Retrying {
         const reserving = call.reserve({ deployment, request, model: request.model });
         return reserving instanceof Promise ? reserving.then(() => route) : route;
       }
-      const group = request.deploymentId === undefined ? request.model : null;
+      const group = request.deploymentId === undefined ? (request.alias ?? request.model) : null;
       const routes = routesToTry(route, group, permittedRoutes({ key, request }));
       return reserveAffordable(call, { request, routes, forRequest }).catch((failure: unknown) => {
         if (failure instanceof RouteBudgetExceeded) return failure;
@@ -300,7 +308,7 @@ export function createRetrying(tools: RetryTools): Retrying {
         target: { request, deployment: route instanceof DomainError ? call.deployment() : route.deployment },
       };
       if (route instanceof DomainError) return fallBack(sending, route);
-      const group = request.deploymentId === undefined ? request.model : null;
+      const group = request.deploymentId === undefined ? (request.alias ?? request.model) : null;
       return sendTo({ request, first: route, group }, sending).catch((failure: unknown) => fallBack(sending, failure));
     },
   };

@@ -169,7 +169,7 @@ const hasOwner = ({ userId, teamId, settings }: VirtualKey): boolean =>
   );
 
 /** Facts about models that are looked up for each call of a key. */
-export type ModelDirectory = Required<Pick<VirtualKey, 'accessGroupsOf' | 'isTeamModel'>>;
+export type ModelDirectory = Required<Pick<VirtualKey, 'accessGroupsOf' | 'isTeamModel' | 'targetOf'>>;
 
 /** A key with its owners, and with the models of its access groups. */
 async function ownedKey(

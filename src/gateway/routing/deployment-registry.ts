@@ -16,6 +16,7 @@ import type { Parameters } from '../../domain/deployments/parameters.ts';
 import type { DeploymentStore, StoredDeployment } from '../../domain/deployments/stored-deployment.ts';
 import { teamModelFinder } from '../../domain/deployments/team-models.ts';
 import { DomainError } from '../../domain/errors.ts';
+import { namesAllowing } from '../../domain/keys/virtual-key.ts';
 import { type ModelAliases, modelNamed, NO_MODEL_ALIASES } from '../../domain/routing/model-aliases.ts';
 
 /** Minimum time between two reads that calls of unknown models cause, in ms. */
@@ -178,9 +179,10 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     broken: () => built.broken,
     accessGroupsOf(name) {
       const model = targetOf(name);
-      return model === name ? built.accessGroupsOf(name) : [model, ...built.accessGroupsOf(model)];
+      return model === name ? built.accessGroupsOf(name) : [...namesAllowing(model), ...built.accessGroupsOf(model)];
     },
     isTeamModel: (teamId, name) => built.isTeamModel(teamId, targetOf(name)),
+    targetOf,
     find,
     firstOf,
     declared: () => declared,

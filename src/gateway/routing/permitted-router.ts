@@ -1,7 +1,7 @@
 import type { Deployment } from '../../domain/chat/provider.ts';
 import type { Region } from '../../domain/customers/customer.ts';
 import { Forbidden } from '../../domain/errors.ts';
-import { admittingGroups, type VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { admittingGroups, namesAllowing, type VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { hasPricesBySize } from '../accounting/image-price.ts';
 import type { LabelBudget } from '../admission/label-budgets.ts';
 import { filteredRouter, type Route, type Router, type TeamRouter } from './route.ts';
@@ -26,9 +26,13 @@ export function permittedFor(router: TeamRouter, key: VirtualKey | null): Router
   const permitted = filteredRouter(routeOf, (model) => {
     const lists = admittingGroups(key, model);
     if (lists.length === 0) return null;
-    // The model of an alias counts as a group of the alias.
-    return ({ deployment: { modelGroup, accessGroups = [] } }) =>
-      lists.every((groups) => groups.some((group) => group === modelGroup || accessGroups.includes(group)));
+    // A list that allows the model of an alias by its name admits all deployments of the model.
+    const target = key.targetOf?.(model) ?? model;
+    const names = target === model ? [] : namesAllowing(target);
+    const limiting = lists.filter((groups) => !groups.some((group) => names.includes(group)));
+    if (limiting.length === 0) return null;
+    return ({ deployment: { accessGroups = [] } }) =>
+      limiting.every((groups) => groups.some((group) => accessGroups.includes(group)));
   });
   permittedRouters.set(key, { source: routeOf, router: permitted });
   return permitted;

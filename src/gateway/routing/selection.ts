@@ -21,6 +21,7 @@ import { type RoutingGroup, routingGroupOf, type SelectionPolicy } from '../../d
 import { byLevels, lowestFirst, lowestLatencyFirst, weightedOrder } from '../../domain/routing/strategies.ts';
 import { affinitiesOfCaller, createAffinities } from './affinity.ts';
 import { createCatalogFacts } from './catalog-facts.ts';
+import { createRuleFinder } from './deployment-rules.ts';
 import type { Cooldowns } from './cooldowns.ts';
 import type { HealthTracker } from './health.ts';
 import type { Route, Router } from './route.ts';
@@ -44,6 +45,8 @@ interface SelectionTools {
   readonly policyOf: (key: VirtualKey | null) => Pick<RoutingPolicy, 'selection'>;
   readonly cooldowns: Pick<Cooldowns, 'remainingMs'>;
   readonly health: Pick<HealthTracker, 'inFlight'>;
+  /** Replaces a configured alias by its model, whose rules apply. Returns other names unchanged. */
+  readonly targetOf: (name: string) => string;
 }
 
 /** Members of a request that affect the selection. */
@@ -97,7 +100,10 @@ const USAGE_RETRY_SECONDS = 60;
 /** Time for which the start of a prompt stays at a deployment, in seconds: the usual lifetime of prompt caches. */
 const PROMPT_AFFINITY_SECONDS = 300;
 
-export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, health }: SelectionTools): Selection {
+export function createSelection(
+  ports: SelectionPorts,
+  { policyOf, cooldowns, health, targetOf }: SelectionTools,
+): Selection {
   const { random, clock } = ports;
   const traffic = createTraffic(clock);
   const factsOf = createCatalogFacts(() => ports.catalog.current());
@@ -238,7 +244,8 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
       const rules = rulesOf();
       // The model of the request is not enough for this check: fallbacks call other models.
       if (policy.isPlain && rules.models.size === 0) return router;
-      const isPlain = (model: string): boolean => policy.isPlain && !rules.hasWildcard && !rules.models.has(model);
+      const isPlain = (name: string): boolean =>
+        policy.isPlain && !rules.hasWildcard && !rules.models.has(targetOf(name));
       /** The routes of a model. For the name of a routing group: those of its models that the key may call. */
       const routesOf = (model: string): readonly Route[] => {
         const ofModel = router.all(model);
@@ -246,8 +253,10 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
         if (group === undefined) return ofModel;
         return group.models.filter((name) => mayCall(key, name)).flatMap((name) => router.all(name));
       };
-      const rankingOf = (model: string, routes: readonly Route[]): Ranking =>
-        rank({ key, request, policy, group: routingGroupOf(policy, model), model }, routes);
+      const rankingOf = (name: string, routes: readonly Route[]): Ranking => {
+        const model = targetOf(name);
+        return rank({ key, request, policy, group: routingGroupOf(policy, model), model }, routes);
+      };
       const all = (model: string): readonly Route[] => {
         if (isPlain(model)) return router.all(model);
         const routes = routesOf(model);
@@ -259,19 +268,21 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
         const { refusal } = unreservedRoutes([found], { key, request, policy, group: null, model });
         return refusal === null ? found : { ...found, refusal };
       };
-      const select = (model: string, deploymentId?: string): Route | null => {
+      const select = (name: string, deploymentId?: string): Route | null => {
         // The strategy selects nothing for a request that refers to a stored object.
-        if (deploymentId !== undefined) return unreserved(router(model, deploymentId), model);
-        const routes = isPlain(model) ? [] : routesOf(model);
+        if (deploymentId !== undefined) return unreserved(router(name, deploymentId), targetOf(name));
+        const routes = isPlain(name) ? [] : routesOf(name);
         const [first] = routes;
-        if (first === undefined) return router(model);
-        const { routes: ranked, refusal } = rankingOf(model, routes);
+        if (first === undefined) return router(name);
+        const { routes: ranked, refusal } = rankingOf(name, routes);
         if (refusal !== null) return { ...first, refusal };
+        const model = targetOf(name);
         const ofCaller = affinitiesOfCaller(affinityChecks(policy, model), model, request);
         const ofPrompt = affinitiesOfPrompt(policy, model, request);
         const ordered = withAffinity(ranked, [...ofPrompt, ...ofCaller]);
         const selected = ordered.find((route) => !isCooling(route)) ?? ordered[0] ?? first;
-        for (const name of ofCaller) affinities.setIfAbsent(name, selected.deployment.id, policy.affinitySeconds);
+        for (const affinity of ofCaller)
+          affinities.setIfAbsent(affinity, selected.deployment.id, policy.affinitySeconds);
         return selected;
       };
       const byId = (id: string): Route | null => {
@@ -292,9 +303,8 @@ interface RankedCall extends SelectedCall {
 }
 
 /** Whether a request names a JSON schema for its answer. */
-function requestsSchema({ body: { response_format: format } }: Pick<ModelRequest, 'body'>): boolean {
-  return isJsonObject(format) && format['type'] === 'json_schema';
-}
+const requestsSchema = ({ body: { response_format: format } }: Pick<ModelRequest, 'body'>): boolean =>
+  isJsonObject(format) && format['type'] === 'json_schema';
 
 const hasTokenLimits = (routes: readonly Route[]): boolean =>
   routes.some(({ deployment: { selection } }) => selection?.tpm !== undefined);
@@ -308,40 +318,4 @@ function metricsOf(weights: ReadonlyMap<string, number> | undefined) {
   ];
   if (weights === undefined) return ofDeployment;
   return [({ deployment }: Route): number => weights.get(deployment.id) ?? 0, ...ofDeployment];
-}
-
-/** Models whose deployments have settings that affect their selection. */
-interface DeploymentRules {
-  readonly models: ReadonlySet<string>;
-  /** Whether `models` has a wildcard. If so, any model name may match one. */
-  readonly hasWildcard: boolean;
-}
-
-/**
- * Creates a function that finds the models whose deployments have rules. The result is cached until the list of
- * deployments changes.
- */
-function createRuleFinder(source: Pick<DeploymentSource, 'current'>): () => DeploymentRules {
-  let readList: readonly Deployment[] | null = null;
-  let rules: DeploymentRules = { models: new Set(), hasWildcard: false };
-  return () => {
-    const current = source.current();
-    if (current !== readList) {
-      readList = current;
-      const groups = Map.groupBy(current, ({ modelGroup }) => modelGroup);
-      const models = new Set([...groups].filter(([, members]) => needsSelection(members)).map(([name]) => name));
-      rules = { models, hasWildcard: [...models].some((name) => name.endsWith('*')) };
-    }
-    return rules;
-  };
-}
-
-/** Whether settings of the deployments of a model affect the selection. One deployment needs no weights and levels. */
-function needsSelection(members: readonly Deployment[]): boolean {
-  return members.some(({ selection }) => {
-    if (selection === undefined) return false;
-    if (selection.accessWindows !== undefined || selection.tagFiltering === true) return true;
-    const { weight, rpm, tpm, order } = selection;
-    return members.length > 1 && [weight, rpm, tpm, order].some((value) => value !== undefined);
-  });
 }

@@ -44,12 +44,14 @@ export function createRealtime(
   parts: {
     readonly routeOf: TeamRouter;
     readonly selection: Pick<Selection, 'of'>;
+    /** Replaces a configured alias by its model. Returns other names unchanged. */
+    readonly targetOf: (name: string) => string;
     readonly bindToRegion: RegionBinding;
     readonly tools: CallTools;
   },
   limits: RealtimeLimits = LIMITS,
 ): Realtime {
-  const { routeOf, selection, bindToRegion, tools } = parts;
+  const { routeOf, selection, targetOf, bindToRegion, tools } = parts;
   const { budgets } = tools;
   const sessions = new Set<LiveSession>();
   let opening = 0;
@@ -80,19 +82,22 @@ export function createRealtime(
       const found = permitted(tagged.model);
       if (found === null) throw unknownModel(REALTIME.path, tagged.model);
       if (found.refusal !== undefined) throw found.refusal;
-      const first = { request: tagged, route: found };
-      const { request, route } = await withBudgetFallback(budgets, key, first, async (model) => {
-        const other = mayCall(key, model) ? permitted(model) : null;
+      const first = { name: tagged.model, request: { model: targetOf(tagged.model) }, route: found };
+      const { name, route } = await withBudgetFallback(budgets, key, first, async (fallback) => {
+        const other = mayCall(key, fallback) ? permitted(fallback) : null;
         return other?.provider.openRealtime === undefined || other.refusal !== undefined
           ? null
-          : { request: { ...tagged, model }, route: other };
+          : { name: fallback, request: { model: targetOf(fallback) }, route: other };
       });
+      const request = name === tagged.model ? tagged : { ...tagged, model: name };
       const { deployment, provider } = route;
       if (provider.openRealtime === undefined)
         throw new Unsupported(`${REALTIME.path}: The model \`${request.model}\` has no realtime sessions.`);
       if (count() >= limits.sessions)
         throw new Unavailable('Too many realtime sessions are open. Try again later.', RETRY_AFTER_SECONDS);
-      const recordedRequest = { ...request, endpoint: REALTIME, body: {} };
+      // Limits, budgets and the record are those of the model of an alias.
+      const model = targetOf(request.model);
+      const recordedRequest = { ...request, model, endpoint: REALTIME, body: {} };
       const callAccount = new CallAccount(
         { ...tools, capturePrompts: false },
         { caller, request: recordedRequest, deployment, signal },
@@ -102,13 +107,13 @@ export function createRealtime(
       let rate: RateAdmission | null = null;
       try {
         let limitFraction: number | undefined;
-        const at = { deployment, request: null, model: request.model };
+        const at = { deployment, request: null, model };
         const reserving = budgets.reserve(caller, at, request.labels, (fraction) => {
           limitFraction = fraction;
         });
-        tools.limits.prepare(caller, request, request.labels);
+        tools.limits.prepare(caller, { ...request, model }, request.labels);
         reserved = await reserving;
-        rate = await tools.limits.admit(caller, { ...request, limitFraction }, request.labels);
+        rate = await tools.limits.admit(caller, { ...request, model, limitFraction }, request.labels);
         callAccount.markSent();
         const upstream = await provider.openRealtime(deployment, request, AbortSignal.any([signal, shutdown.signal]));
         if (shutdown.signal.aborted) {
@@ -125,6 +130,7 @@ export function createRealtime(
         });
         const session = createSession({
           request,
+          budgetedModel: model,
           deployment,
           upstream,
           callAccount,

@@ -23,6 +23,8 @@ export interface LiveSession extends RealtimeSession {
 /** Parts of a session. */
 export interface SessionParts {
   readonly request: RealtimeRequest;
+  /** Model of the budgets: that of the request, or the model of its alias. */
+  readonly budgetedModel: string;
   readonly deployment: Deployment;
   readonly upstream: RealtimeUpstream;
   /** Ids, times and health of the session, which is recorded as one call. */
@@ -72,10 +74,10 @@ export function createSession(parts: SessionParts): LiveSession {
     if (hasEnded) return;
     hasEnded = true;
     const cost = account.cost();
-    const { labels, model } = request;
+    const { labels } = request;
     const windows =
       parts.reserved === null
-        ? budgets.windowsOf(key, { deployment, model }, labels)
+        ? budgets.windowsOf(key, { deployment, model: parts.budgetedModel }, labels)
         : parts.reserved.windowsAt(deployment);
     callAccount.close(end, { failure, outcome: account.outcome(), cost, windows });
     if (parts.reserved !== null) parts.reserved.settle(cost);
@@ -159,7 +161,8 @@ export function createSession(parts: SessionParts): LiveSession {
     const current = await parts.identify();
     key = current.key;
     assertMayCall(key, request.model);
-    await budgets.check({ ...parts.caller, key }, { deployment, request: null, model: request.model }, request.labels);
+    const at = { deployment, request: null, model: parts.budgetedModel };
+    await budgets.check({ ...parts.caller, key }, at, request.labels);
   }
 
   function runChecks(): void {
@@ -182,7 +185,7 @@ export function createSession(parts: SessionParts): LiveSession {
 
   return {
     callId: callAccount.callId,
-    modelGroup: request.model,
+    modelGroup: parts.budgetedModel,
     deployment,
     relay(joined) {
       client = joined;

@@ -55,6 +55,7 @@ const storedOf = ({
   accessGroupsOf: _accessGroupsOf,
   agentGrants: _agentGrants,
   isTeamModel: _isTeamModel,
+  targetOf: _targetOf,
   refusal: _refusal,
   token: _token,
   ...key

@@ -24,11 +24,14 @@ export interface AnswerForm {
 }
 
 const DONE = Buffer.from('[DONE]');
-/** Text in every chunk, as compact serializers write it. Chunks without it are parsed. */
-const FINISH_REASON = '"finish_reason":';
-const USAGE = '"usage":';
-/** Begins the first piece of a tool call. Text of an answer has escaped quotation marks. */
-const NAME = '"name":';
+/** Key in every chunk. Chunks without it are parsed. A key in the text of an answer has escaped quotation marks. */
+const FINISH_REASON = '"finish_reason"';
+const USAGE = '"usage"';
+const ERROR = '"error"';
+/** Begins the first piece of a tool call. */
+const NAME = '"name"';
+/** After a key, as compact serializers write it. */
+const IS_NULL = ':null';
 
 /**
  * Inspects a stream of chat completions or completions. When the outcome keeps no text, most chunks in the middle of an
@@ -132,18 +135,23 @@ export class ChunkInspector implements StreamInspector {
 }
 
 /**
- * Whether a chunk certainly has one choice, with a finish reason of null, no usage and no name of a tool. Searches its
- * text, without parsing it. One conversion to text and searches in it cost less than searches in the bytes.
+ * Whether a chunk certainly has one choice, with a finish reason of null, no usage, no error and no name of a tool.
+ * Searches its text, without parsing it. One conversion to text and searches in it cost less than searches in the
+ * bytes.
  */
 function isMiddle(data: Buffer): boolean {
   const text = data.toString('latin1');
   const reason = text.indexOf(FINISH_REASON);
   if (reason === -1) return false;
-  const reasonValue = reason + FINISH_REASON.length;
-  // The only JSON value that begins with n is null.
-  if (text[reasonValue] !== 'n') return false;
-  const hasSecondChoice = text.indexOf(FINISH_REASON, reasonValue) !== -1;
-  if (hasSecondChoice || text.includes(NAME)) return false;
-  const usage = text.indexOf(USAGE);
-  return usage === -1 || text.startsWith('null', usage + USAGE.length);
+  const reasonEnd = reason + FINISH_REASON.length;
+  if (!text.startsWith(IS_NULL, reasonEnd)) return false;
+  const hasSecondChoice = text.indexOf(FINISH_REASON, reasonEnd) !== -1;
+  return !hasSecondChoice && !text.includes(NAME) && isNullEverywhere(text, USAGE) && isNullEverywhere(text, ERROR);
+}
+
+/** Whether each member with this key is null. A chunk may have usage in several places. */
+function isNullEverywhere(text: string, key: string): boolean {
+  for (let at = text.indexOf(key); at !== -1; at = text.indexOf(key, at + key.length))
+    if (!text.startsWith(IS_NULL, at + key.length)) return false;
+  return true;
 }

@@ -56,6 +56,19 @@ describe('commandLineAuthorization.introspect', () => {
     expect(await introspect(key)).toMatchObject({ body: { active: true } });
   });
 
+  it('200: a key is inactive while its team is blocked', async () => {
+    await server.user({ user_id: 'greta' });
+    await server.post('/team/new', { team_id: 'team-g' });
+    const password = await server.key({ user_id: 'greta', team_id: 'team-g' });
+    const { body } = await client.logIn({ username: 'greta', password });
+    const key = String(body['access_token']);
+    expect(await introspect(key)).toMatchObject({ body: { active: true, team_id: 'team-g' } });
+    expect((await server.post('/team/block', { team_id: 'team-g' })).status).toBe(200);
+    expect(await introspect(key)).toEqual(INACTIVE);
+    expect((await server.post('/team/unblock', { team_id: 'team-g' })).status).toBe(200);
+    expect(await introspect(key)).toMatchObject({ body: { active: true } });
+  });
+
   it('400: no token; 401: no key', async () => {
     expect(await introspect('')).toEqual({
       status: 400,

@@ -72,6 +72,18 @@ describe('lens.registerWorker: managed workers, which send the token of the trac
   });
 });
 
+it('lens.registerWorker 200: registrations of a managed worker at the same time register one worker', async () => {
+  const { app, send, hash } = await started({ LITELLM_LENS_SERVICE_TOKEN: SERVICE_TOKEN });
+  try {
+    const body = { analysis_key_id: hash, managed: true };
+    const answers = await Promise.all([1, 2, 3, 4].map(() => send('POST', REGISTER, body)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(new Set(answers.map((answer) => (answer.body['worker'] as Json)['id'])).size).toBe(1);
+  } finally {
+    await app.stop();
+  }
+});
+
 it('lens.registerWorker 400: the key of a session of the dashboard', async () => {
   const { app, send } = await started({});
   try {

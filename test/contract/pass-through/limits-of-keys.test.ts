@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
@@ -97,6 +98,33 @@ describe('a key that is limited to some models', () => {
       },
     ]);
     expect(target.received).toHaveLength(count);
+  });
+
+  it('may not name another model in a form for a configured entry', async () => {
+    const limited = await newKey(app, { models: ['gpt-4o'] });
+    const send = async (key: string, body: BodyInit, headers: Record<string, string> = {}) =>
+      await answerOf(await sendAs(app, key, { method: 'POST', path: '/entry', body, headers }));
+    const formOf = (model: string): FormData => {
+      const form = new FormData();
+      form.set('model', model);
+      return form;
+    };
+    const count = target.received.length;
+    for (const body of [
+      formOf('other'),
+      new URLSearchParams({ model: 'other' }),
+      new URLSearchParams('model=gpt-4o&model=other'),
+    ])
+      expect(await send(limited, body)).toMatchObject([403, { error: { type: 'key_model_access_denied' } }]);
+    // What cannot be read may name a model.
+    const broken = { 'content-type': 'multipart/form-data; boundary=b' };
+    expect((await send(limited, 'no form', broken))[0]).toBe(400);
+    const compressed = { 'content-type': 'application/octet-stream', 'content-encoding': 'gzip' };
+    expect((await send(limited, gzipSync(json({ model: 'other' })), compressed))[0]).toBe(400);
+    expect(target.received).toHaveLength(count);
+    expect((await send(limited, formOf('gpt-4o')))[0]).toBe(200);
+    const all = await newKey(app, {});
+    expect([(await send(all, formOf('other')))[0], (await send(all, 'no form', broken))[0]]).toEqual([200, 200]);
   });
 
   it('may call a path that names no model if its allowed routes have the prefix, or if it may call all models', async () => {

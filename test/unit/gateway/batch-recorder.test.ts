@@ -45,6 +45,9 @@ const aBatch = (overrides: Partial<EndedBatch> = {}): EndedBatch => ({
   ...overrides,
 });
 
+/** `alias` is an alias of the model `large`. */
+const targetOf = (name: string): string => (name === 'alias' ? 'large' : name);
+
 /** Records batches in a new process. Returns their records, and what happened in which order. */
 async function recorded(...batches: readonly EndedBatch[]) {
   const records: CallRecord[] = [];
@@ -76,7 +79,8 @@ async function recorded(...batches: readonly EndedBatch[]) {
       catalog: () => NO_CATALOG,
       adjusted: (cost) => cost,
       deployments: () => DEPLOYMENTS,
-      deploymentsOf: (_key, name) => DEPLOYMENTS.filter(({ modelGroup }) => modelGroup === name),
+      deploymentsOf: (_key, name) => DEPLOYMENTS.filter(({ modelGroup }) => modelGroup === targetOf(name)),
+      targetOf,
       keyOf: () => Promise.resolve(KEY),
     },
   );
@@ -96,6 +100,15 @@ const spendOf = ({ spend }: CallRecord) => ({
 const idsOf = ({ spend, span }: CallRecord) => [spend.id, spend.callId, span.traceId, span.spanId, span.parentSpanId];
 
 describe('a batch of several models', () => {
+  it('has the model of an alias in its record and windows', async () => {
+    const { records } = await recorded(
+      aBatch({ uses: [{ model: 'up-1', usage: tokens(2) }], calls: { alias: { requests: 1, tokens: 1 } } }),
+    );
+    expect(records.map(spendOf)).toMatchObject([
+      { name: 'large', deploymentId: 'd-1', windows: [['window of large', '1'], expect.anything()] },
+    ]);
+  });
+
   it('has a record for each model, with its own cost in its windows', async () => {
     const { records } = await recorded(aBatch());
     expect(records.map(spendOf)).toEqual([
