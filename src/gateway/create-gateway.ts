@@ -1,6 +1,8 @@
 import type { Admission } from '../domain/admission/admission.ts';
+import type { OpenAmounts } from '../domain/admission/open-amounts.ts';
 import type { RateLimits } from '../domain/admission/rate-limits.ts';
 import type { CatalogSource } from '../domain/catalog/catalog.ts';
+import type { UnchargedBatch } from '../domain/upstream-objects/batch-use.ts';
 import type { ModelRequest } from '../domain/chat/chat.ts';
 import type { Provider, Deployment } from '../domain/chat/provider.ts';
 import { assertNotBlocked, type DeploymentSource } from '../domain/deployments/deployment-source.ts';
@@ -78,6 +80,10 @@ export interface GatewayOptions extends GuardOptions {
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
   /** Reads the key that owns a stored object. When absent, no key is found. */
   readonly keyOf?: KeyOfOwner;
+  /** Expected costs of open objects, which `admission` counts; none when absent. */
+  readonly openAmounts?: OpenAmounts;
+  /** Receives objects that are recorded without a cost; none when absent. */
+  readonly onUncharged?: (batch: UnchargedBatch) => void;
   /** Budgets of providers, read for each call; none when absent. */
   readonly providerBudgets?: () => ProviderBudgets;
   /** The budget of all calls, read for each call; none when absent. */
@@ -311,6 +317,7 @@ export function createGateway(options: GatewayOptions): EveryGateway {
       tools,
       guards,
       catalog: currentCatalog,
+      expectations,
       reserveBatch: createBatchReserver(options),
       adjusted: (cost, provider) => adjustedCost(cost, provider, options.costAdjustments?.() ?? NO_ADJUSTMENTS),
     }),

@@ -1,9 +1,11 @@
+import { OpenAmounts } from '../../domain/admission/open-amounts.ts';
 import type { Caller } from '../../domain/caller.ts';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import type { Outcome } from '../../domain/chat/chat.ts';
 import { attachFailedCall } from '../../domain/chat/failed-call.ts';
 import { type Deployment, deploymentsById, type Provider } from '../../domain/chat/provider.ts';
 import type { DeploymentSource } from '../../domain/deployments/deployment-source.ts';
+import { pricedRow } from '../../domain/deployments/priced-row.ts';
 import { isSameUpstream } from '../../domain/deployments/same-upstream.ts';
 import { isCommonOrOfTeam } from '../../domain/deployments/team-models.ts';
 import { NotFound, Unsupported } from '../../domain/errors.ts';
@@ -12,13 +14,16 @@ import { withKeyTags } from '../../domain/calls/call-tags.ts';
 import { CHAT_COMPLETIONS } from '../../domain/inference/endpoint.ts';
 import { assertMayCall, mayCall } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
+import type { UnchargedBatch } from '../../domain/upstream-objects/batch-use.ts';
 import type { PassThrough } from '../../domain/upstream-objects/pass-through.ts';
 import { isReservable, OBJECT_PATHS } from '../../domain/upstream-objects/object-action.ts';
 import { mayStore } from '../../domain/upstream-objects/object-families.ts';
 import type { ObjectKind } from '../../domain/upstream-objects/upstream-object.ts';
 import type { BatchReserver } from '../admission/batch-limits.ts';
 import type { EstimatedCall } from '../admission/budgets.ts';
-import { createBatchRecorder, type KeyOfOwner } from './batch-recorder.ts';
+import type { CostExpectations } from '../admission/expected-cost.ts';
+import { createOpenCosts } from '../admission/open-costs.ts';
+import { batchInputCost, createBatchRecorder, type KeyOfOwner } from './batch-recorder.ts';
 import { type CallTools, openCall } from './call.ts';
 import type { ObjectGateway, RequestedRoute } from '../gateway.ts';
 import { checkPrompt, promptGuardOf } from '../guardrails/guarded-prompt.ts';
@@ -44,9 +49,13 @@ interface PassingTools {
   /** Reserves the tokens of a batch in the daily limits of tokens. */
   readonly reserveBatch: BatchReserver;
   readonly keyOf?: KeyOfOwner;
+  readonly openAmounts?: OpenAmounts;
+  readonly onUncharged?: (batch: UnchargedBatch) => void;
+  readonly expectations: CostExpectations;
+  readonly reservesCosts?: boolean;
   readonly guards: Guards | null;
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
 }
 
 /** Creates an index of the current deployments by id. It is rebuilt when the list is replaced. */
@@ -68,6 +77,19 @@ export function createPassing(options: PassingTools): ObjectGateway {
   const { deployments, providers, routeOf, tools, catalog, adjusted, reserveBatch, keyOf, guards } = options;
   const byId = createDeploymentIndex(deployments);
   const objectRoutes = createObjectRoutes(options);
+  const openCosts = createOpenCosts({
+    amounts: options.openAmounts ?? new OpenAmounts(),
+    budgets: tools.budgets,
+    expectations: options.expectations,
+    deployment: (id) => byId().get(id) ?? null,
+    batchCost(deployment, inputTokens) {
+      const cost = batchInputCost(pricedRow(deployment, catalog()), inputTokens);
+      return cost === null ? null : adjusted(cost, deployment.provider);
+    },
+    keyOf: keyOf ?? (() => Promise.resolve(null)),
+    reservesCosts: options.reservesCosts ?? true,
+    clock: options.clock,
+  });
   const storesObjects = ({ deployment, provider }: Route, kind: ObjectKind): boolean =>
     provider.pass !== undefined && mayStore(deployment.provider, kind);
 
@@ -140,7 +162,10 @@ export function createPassing(options: PassingTools): ObjectGateway {
       const others = deployments.current().filter((one) => one.id !== id && isSameUpstream(one, deployment));
       return [id, ...others.map((one) => one.id)];
     },
-    recordBatch: createBatchRecorder(tools, {
+    openCosts,
+    ...createBatchRecorder(tools, {
+      release: openCosts.release,
+      onUncharged: options.onUncharged,
       catalog,
       adjusted,
       keyOf,
@@ -211,9 +236,11 @@ export function createPassing(options: PassingTools): ObjectGateway {
           await call.reserve({ deployment, request: sentRequest(request), cost });
           await call.limit({ model });
         } else if (action.createsObject) {
-          // No reservation, because the cost is not known yet: a batch is charged when it has ended.
+          // A batch is charged when it has ended. Its expected cost is held from its creation on.
+          const cost = openCosts.ofBatch(deployment.id, request.calls);
+          const checked = cost === ZERO_USD ? undefined : { deployment, request: null, model, cost };
           let limitFraction: number | undefined;
-          await tools.budgets.check(caller, undefined, labels, (fraction) => {
+          await tools.budgets.check(caller, checked, labels, (fraction) => {
             limitFraction = fraction;
           });
           await call.limit({ model, calls: request.calls, limitFraction });

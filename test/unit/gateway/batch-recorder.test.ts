@@ -49,7 +49,7 @@ const aBatch = (overrides: Partial<EndedBatch> = {}): EndedBatch => ({
 async function recorded(...batches: readonly EndedBatch[]) {
   const records: CallRecord[] = [];
   const events: string[] = [];
-  const record = createBatchRecorder(
+  const { recordBatch: record } = createBatchRecorder(
     {
       recorder: {
         record(call) {
