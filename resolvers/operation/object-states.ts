@@ -108,8 +108,8 @@ export const isBilledLater = (kind: ObjectKind): kind is EndedBatch['kind'] =>
   kind === 'batch' || kind === 'eval_run' || kind === 'response';
 
 /**
- * Age of a batch, in ms, from which a reported sum replaces an output file that cannot be read, and from which a
- * missing file is not read again. A batch takes a day, so that its file may be missing for a day.
+ * Age of a batch, in ms, from which a reported sum replaces an output file that cannot be read. From then on, a missing
+ * file is not read again. A batch takes up to a day, so its file may be missing for a day.
  */
 const WAIT_FOR_OUTPUT_MS = 2 * 86_400_000;
 

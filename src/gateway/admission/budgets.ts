@@ -53,8 +53,8 @@ export interface Budgets {
   ): CostReservation | null | Promise<CostReservation | null>;
   /**
    * Checks the same budgets as `reserve`, without a reservation. Without a request and a known cost, as for an open
-   * session, it ignores other reservations and refuses only when a budget is used up. Throws as `reserve`, and calls `throttle` as
-   * `reserve` does.
+   * session, it ignores other reservations and refuses only when a budget is used up. Throws as `reserve`, and calls
+   * `throttle` as `reserve` does.
    */
   check(caller: Caller, call?: EstimatedCall, labels?: CallLabels, throttle?: Throttle): void | Promise<void>;
   /** Checks only the key's own budget, for requests without a model. Throws BudgetExceeded. */

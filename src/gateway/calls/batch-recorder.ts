@@ -1,5 +1,4 @@
 import type { BudgetWindow } from '../../domain/budgets/budget-window.ts';
-import type { Caller, Owner } from '../../domain/caller.ts';
 import type { CallRecord } from '../../domain/calls/call-record.ts';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import { type PriceRow, tokenPricesOf } from '../../domain/catalog/prices.ts';
@@ -7,6 +6,7 @@ import type { Usage } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { pricedRow } from '../../domain/deployments/priced-row.ts';
 import { UpstreamFailed } from '../../domain/errors.ts';
+import type { KeyOfOwner } from '../../domain/keys/key-of-owner.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { plausibleCost } from '../../domain/inference/plausible-usage.ts';
 import { addUsd, type Rate, rateFrom, type Usd } from '../../domain/money.ts';
@@ -100,12 +100,6 @@ interface BatchPrices {
   /** The deployments of a public model name for a key. */
   readonly deploymentsOf: (key: VirtualKey | null, name: string) => readonly Deployment[];
 }
-
-/**
- * Reads the key that made an object, also a deleted one, with its owners. The key of a signed token is not stored: its
- * owners are only the team and the user of the object. Null for a credential without key, team and user.
- */
-export type KeyOfOwner = (owner: Owner & Pick<Caller, 'userId'>) => Promise<VirtualKey | null>;
 
 /** Usage and cost of one public model in a batch. */
 interface ModelCost extends ModelUse {

@@ -12,6 +12,7 @@ import { NotFound, Unsupported } from '../../domain/errors.ts';
 import type { BilledQuantity } from '../../domain/inference/billed-quantity.ts';
 import { withKeyTags } from '../../domain/calls/call-tags.ts';
 import { CHAT_COMPLETIONS } from '../../domain/inference/endpoint.ts';
+import type { KeyOfOwner } from '../../domain/keys/key-of-owner.ts';
 import { assertMayCall, mayCall } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import type { UnchargedBatch } from '../../domain/upstream-objects/batch-use.ts';
@@ -23,7 +24,7 @@ import type { BatchReserver } from '../admission/batch-limits.ts';
 import type { EstimatedCall } from '../admission/budgets.ts';
 import type { CostExpectations } from '../admission/expected-cost.ts';
 import { createOpenCosts } from '../admission/open-costs.ts';
-import { batchInputCost, createBatchRecorder, type KeyOfOwner } from './batch-recorder.ts';
+import { batchInputCost, createBatchRecorder } from './batch-recorder.ts';
 import { type CallTools, openCall } from './call.ts';
 import type { ObjectGateway, RequestedRoute } from '../gateway.ts';
 import { checkPrompt, promptGuardOf } from '../guardrails/guarded-prompt.ts';
@@ -36,8 +37,18 @@ import { inRegion, isInRegion, noDeploymentInRegion, permittedFor, routerOfTeam 
 import { providerFor, type Route, type TeamRouter, unknownModel } from '../routing/route.ts';
 import type { Selection } from '../routing/selection.ts';
 
+/** Ports for the costs of objects that are charged when they have ended. */
+export interface LaterCostOptions {
+  /** Reads the key that owns a stored object. When absent, no key is found. */
+  readonly keyOf?: KeyOfOwner;
+  /** Expected costs of open objects, which admission counts; none when absent. */
+  readonly openAmounts?: OpenAmounts;
+  /** Receives objects that are recorded without a cost; none when absent. */
+  readonly onUncharged?: (batch: UnchargedBatch) => void;
+}
+
 /** Gateway parts that calls about stored objects use. */
-interface PassingTools {
+interface PassingTools extends LaterCostOptions {
   readonly deployments: Pick<DeploymentSource, 'current'>;
   readonly providers: readonly Provider[];
   readonly routeOf: TeamRouter;
@@ -48,9 +59,6 @@ interface PassingTools {
   readonly adjusted: (cost: Usd, provider: string) => Usd;
   /** Reserves the tokens of a batch in the daily limits of tokens. */
   readonly reserveBatch: BatchReserver;
-  readonly keyOf?: KeyOfOwner;
-  readonly openAmounts?: OpenAmounts;
-  readonly onUncharged?: (batch: UnchargedBatch) => void;
   readonly expectations: CostExpectations;
   readonly reservesCosts?: boolean;
   readonly guards: Guards | null;
