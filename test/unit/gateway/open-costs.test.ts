@@ -19,7 +19,7 @@ function aSetup({ reservesCosts = true } = {}) {
   let keyReads = 0;
   const openCosts = createOpenCosts({
     amounts,
-    budgets: { windowsOf: () => undefined, readWindows: () => Promise.resolve([{ name: 'w', endMs: 1 }]) } as never,
+    budgets: { windowsOf: () => undefined, readWindows: () => Promise.resolve([{ name: 'w', endMs: 1 }]) },
     expectations: { of: () => ({ cost: 7n as Usd, learn() {} }) },
     deployment: (id) => (id === 'd' ? AT : null),
     batchCost: (_deployment, tokens) => BigInt(tokens) as Usd,

@@ -79,7 +79,7 @@ it.each([
   ['completed, with a pending usage', withPendingUsage({ ...SHOWN, status: 'completed' }, 1_000)],
 ])('a background response that its upstream no longer has is read again for a day: %s', async (_name, shown) => {
   const { readAt, shown: current } = aPlatform(rowWith(shown));
-  const { status } = shown;
+  const status = String(shown['status']);
   expect(await readAt(0)).toEqual(['read', `saved ${status}`]);
   expect(withoutPendingUsage(current() ?? {})).toEqual({ ...SHOWN, status });
   expect(await readAt(MINUTE_MS)).toEqual(['read', `saved ${status}`]);
