@@ -26,14 +26,8 @@ import {
   placeOf,
   type ShownCall,
 } from './operation/object-calls.ts';
-import {
-  storeObject,
-  currentState,
-  listObjects,
-  shownCall,
-  type ShownPage,
-  storeState,
-} from './operation/upstream-objects.ts';
+import { currentState, storeState } from './operation/object-states.ts';
+import { storeObject, listObjects, shownCall, type ShownPage } from './operation/upstream-objects.ts';
 import type { BatchPlatform } from './operation/batch-platform.ts';
 import type { ObjectPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -244,8 +238,8 @@ export const listBatches = operation({
 });
 
 /**
- * Reads the state of every open batch, run of an evaluation and background response that is not older than `OPEN_MS`.
- * So the usage of an ended one is recorded even when no client reads it. Each call to an upstream runs as the owner.
+ * Reads the state of every batch, run of an evaluation and background response whose cost is not recorded yet. So the
+ * usage of an ended one is recorded even when no client reads it. Each call to an upstream runs as the owner.
  */
 export const followBatches = operation({
   name: 'followBatches',
@@ -257,21 +251,21 @@ export const followBatches = operation({
   },
 });
 
-/** Reads the state of every open object of the kind of an action that is not older than `OPEN_MS`. */
+/** Reads the state of every open object of the kind of an action. */
 async function follow({ platform, signal }: Scope<ObjectPlatform>, readAction: ObjectAction): Promise<void> {
-  const { stores, clock } = platform;
-  const oldestMs = clock.now().getTime() - OPEN_MS;
-  const page = { kind: readAction.kind, purpose: null, limit: PAGE_SIZE, oldestFirst: false } as const;
-  for (let after: string | null = null; ;) {
-    const found: readonly UpstreamObject[] = await stores.upstreamObjects.list({ kind: 'all' }, { ...page, after });
-    for (const object of found.filter(({ kind, shown }) => mayChange(kind, shown))) {
-      if (object.createdAt.getTime() < oldestMs) return;
+  const page = { kinds: [readAction.kind], holding: false, limit: PAGE_SIZE } as const;
+  for (let after: UpstreamObject | null = null; ;) {
+    const found: readonly UpstreamObject[] = await platform.stores.upstreamObjects.listOpen({ ...page, after });
+    for (const object of found) {
       const userId = object.userId ?? null;
       const owner: Caller = { ...object.owner, role: 'internal_user', key: null, userId };
-      await currentState({ platform, caller: owner, signal }, object, readAction);
+      const scope = { platform, caller: owner, signal };
+      // A row from before expected costs were stored may have ended already.
+      if (mayChange(object.kind, object.shown)) await currentState(scope, object, readAction);
+      else await storeState(scope, object, object.shown ?? {});
     }
     const last = found.at(-1);
-    if (last === undefined || found.length < PAGE_SIZE || last.createdAt.getTime() < oldestMs) return;
-    after = last.id;
+    if (last === undefined || found.length < PAGE_SIZE) return;
+    after = last;
   }
 }

@@ -30,7 +30,8 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { ObjectPlatform } from './operation/platform.ts';
 import { assertRunsRecorded } from './operation/recorded-runs.ts';
 import type { Scope } from './operation/scope.ts';
-import { listObjects, shownCall, type ShownPage, storeObject, storeState } from './operation/upstream-objects.ts';
+import { storeState } from './operation/object-states.ts';
+import { listObjects, shownCall, type ShownPage, storeObject } from './operation/upstream-objects.ts';
 
 type ObjectScope = Scope<ObjectPlatform>;
 

@@ -27,7 +27,8 @@ import {
   placeOf,
   type ShownCall,
 } from './operation/object-calls.ts';
-import { listObjects, shownCall, type ShownPage, storeObject, storeState } from './operation/upstream-objects.ts';
+import { storeState } from './operation/object-states.ts';
+import { listObjects, shownCall, type ShownPage, storeObject } from './operation/upstream-objects.ts';
 
 type VideoScope = Scope<ObjectPlatform>;
 

@@ -1,3 +1,4 @@
+import { refreshOpenCosts } from '../resolvers/open-costs.ts';
 import type { Platform } from '../resolvers/operation/scope.ts';
 import { createScopes } from './http/request-scopes.ts';
 import { createBackgroundTasks } from './background-tasks.ts';
@@ -31,6 +32,7 @@ import { composeStores } from './startup/compose-stores.ts';
 import { composeConnections, composeTransports } from './startup/compose-transports.ts';
 import type { StartContext } from './startup/context.ts';
 import { createShutdownStack } from './startup/shutdown-stack.ts';
+import { systemScope } from './startup/system-scope.ts';
 
 /** The running application. */
 export interface App {
@@ -98,6 +100,7 @@ async function composeApp(opening: StartContext): Promise<Reloads> {
   // Shutdown steps run in reverse order. Records are flushed before the end of the background tasks is awaited, because
   // a task may not end before the process exits.
   addRecordFlushes(context, parts);
+  await holdOpenCosts(context, platform);
   await serve(base, parts, platform);
   startParts(base, parts, platform);
   const starting = setTimeout(() => tasks.start(), BACKGROUND_DELAY_MS);
@@ -109,6 +112,15 @@ async function composeApp(opening: StartContext): Promise<Reloads> {
     void tasks.stop();
   });
   return reloads;
+}
+
+/** Holds the costs of objects that earlier processes have left open, before the first call is admitted. */
+async function holdOpenCosts({ log }: StartContext, platform: Platform): Promise<void> {
+  try {
+    await refreshOpenCosts(systemScope(platform, 'open-costs', new AbortController().signal), undefined);
+  } catch (error) {
+    log.warn({ err: error }, 'the expected costs of open objects could not be read; trying again');
+  }
 }
 
 type Base = Awaited<ReturnType<typeof composeBase>>;

@@ -8,6 +8,7 @@ import { refreshGuardrails } from '../resolvers/guardrails.ts';
 import { refreshSearchTools } from '../resolvers/search-tools.ts';
 import { refreshVectorStoreIndexes } from '../resolvers/vector-store-indexes.ts';
 import { refreshVectorStores } from '../resolvers/vector-stores.ts';
+import { refreshOpenCosts } from '../resolvers/open-costs.ts';
 import { refreshPolicies } from '../resolvers/policies.ts';
 import { refreshToolPolicies } from '../resolvers/tools.ts';
 import { refreshPrompts } from '../resolvers/prompts.ts';
@@ -129,6 +130,7 @@ function systemTasks(settings: StartContext['settings'], alone: boolean): readon
     { name: 'prompt-refresh', seconds: rowsSeconds, operation: refreshPrompts },
     { name: 'mcp-server-refresh', seconds: rowsSeconds, operation: refreshMcpServers },
     { name: 'settings-refresh', seconds: alone ? ALONE_SECONDS : SETTINGS_SECONDS, operation: refreshSettings },
+    { name: 'open-costs', seconds: ROWS_SECONDS, operation: refreshOpenCosts },
     { name: 'decision-outcomes', seconds: OUTCOMES_SECONDS, operation: refreshCalibrations },
     {
       name: 'lens-signals',

@@ -155,7 +155,7 @@ CREATE TABLE "upstream_object" (
         "purpose" text null,
         "shown" text null,
         "removed_at" bigint null
-      , "labels" text null, "calls" text null, "user_id" text null);
+      , "labels" text null, "calls" text null, "user_id" text null, "open_cost" text null);
 CREATE INDEX "upstream_object_kind_created_at_id_index" on "upstream_object" ("kind", "created_at", "id");
 CREATE INDEX "upstream_object_kind_team_id_key_hash_created_at_id_index"
       on "upstream_object" ("kind", "team_id", "key_hash", "created_at", "id")
@@ -1245,6 +1245,9 @@ CREATE TABLE "workflow_message" (
       );
 CREATE INDEX "workflow_run_created_at_id_index" on "workflow_run" ("created_at", "id");
 CREATE INDEX "workflow_run_key_hash_created_at_id_index" on "workflow_run" ("key_hash", "created_at", "id");
+CREATE INDEX "upstream_object_open_index" on "upstream_object" ("kind", "created_at", "id")
+      where "open_cost" is not null
+    ;
 insert into "schema_migration" ("name") values
 ('Migration20261121000000_foundation'),
 ('Migration20261121010000_catalog_releases'),
@@ -1319,4 +1322,5 @@ insert into "schema_migration" ("name") values
 ('Migration20261130181811_plugins'),
 ('Migration20261130211500_vector_store_indexes'),
 ('Migration20261130211700_tools'),
-('Migration20261130211800_workflows');
+('Migration20261130211800_workflows'),
+('Migration20261201044500_open_costs');

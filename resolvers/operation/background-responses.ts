@@ -12,7 +12,7 @@ import { objectOwnerOf } from './object-owners.ts';
 import { callerOf } from './operation.ts';
 import type { ResponsePlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
-import { storeState } from './upstream-objects.ts';
+import { storeState } from './object-states.ts';
 
 type ResponseScope = Scope<ResponsePlatform>;
 
@@ -34,7 +34,10 @@ export function backgroundObserver(scope: ResponseScope, request: ModelRequest):
   function store({ modelGroup }: GatewayCall): void {
     if (latest === null || !mayChange('response', latest.response)) return;
     const row = rowOf(scope, request, { ...latest, modelGroup });
-    if (row !== null) scope.platform.objectQueue.enqueue(row);
+    if (row !== null) {
+      scope.platform.gateway.openCosts.hold(callerOf(scope).key, row);
+      scope.platform.objectQueue.enqueue(row);
+    }
     latest = null;
   }
 
@@ -56,13 +59,14 @@ export function backgroundObserver(scope: ResponseScope, request: ModelRequest):
 /** The row of a response; null for an id that cannot be used. Its texts are not stored. */
 function rowOf(
   scope: ResponseScope,
-  { labels: sent }: ModelRequest,
+  request: ModelRequest,
   made: { readonly deploymentId: string; readonly response: JsonObject; readonly modelGroup: string },
 ): UpstreamObject | null {
   const { deploymentId, response, modelGroup } = made;
   const { id: upstreamId } = response;
   if (typeof upstreamId !== 'string' || !isUpstreamId(upstreamId)) return null;
-  const { ids, clock } = scope.platform;
+  const { ids, clock, gateway } = scope.platform;
+  const { labels: sent } = request;
   const caller = callerOf(scope);
   const userId = nullIfBlank(caller.userId);
   const { labels } = withTokenCustomer(caller.key, withKeyTags(caller.key, sent === undefined ? {} : { labels: sent }));
@@ -78,6 +82,7 @@ function rowOf(
     ...(userId === null ? {} : { userId }),
     ...(labels === undefined ? {} : { labels }),
     calls: { [modelGroup]: { requests: 0, tokens: 0 } },
+    openCost: gateway.openCosts.ofRequest(deploymentId, request),
   };
 }
 

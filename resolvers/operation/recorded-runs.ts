@@ -7,9 +7,9 @@ import { GET_RESPONSE } from '../../src/domain/upstream-objects/object-action.ts
 import { type BackgroundScope, passForObject, placeOf, tailOf } from './object-calls.ts';
 import type { ObjectPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
-import { storeState } from './upstream-objects.ts';
+import { storeState } from './object-states.ts';
 
-/** Age from which the background no longer reads open runs, in ms. An older run can always be deleted. */
+/** Age from which a run can always be deleted, in ms. */
 const MAX_OPEN_MS = 3 * 86_400_000;
 /** Number of runs that are read from the database at once. */
 const PAGE = 100;

@@ -1,52 +1,21 @@
 import { withKeyTags } from '../../src/domain/calls/call-tags.ts';
 import { withTokenCustomer } from '../../src/domain/calls/token-customer.ts';
-import { UpstreamFailed } from '../../src/domain/errors.ts';
 import { nullIfBlank } from '../../src/domain/optional-text.ts';
-import { allCalls, type BatchCalls, type CountedCalls } from '../../src/domain/upstream-objects/batch-calls.ts';
-import {
-  batchUseOf,
-  batchEndOf,
-  type EndedBatch,
-  type ModelUse,
-  runUsesOf,
-} from '../../src/domain/upstream-objects/batch-use.ts';
-import { type ObjectAction, READ_FILE } from '../../src/domain/upstream-objects/object-action.ts';
-import { outputUseOf } from '../../src/domain/upstream-objects/output-use.ts';
-import {
-  pendingSinceMs,
-  reportsUsage,
-  USAGE_WAIT_MS,
-  withoutContent,
-  withoutPendingUsage,
-  withPendingUsage,
-} from '../../src/domain/upstream-objects/pending-usage.ts';
-import {
-  filesOf,
-  mayChange,
-  type ReadObject,
-  sourcesOf,
-  withOurIds,
-} from '../../src/domain/upstream-objects/shown-object.ts';
+import type { BatchCalls } from '../../src/domain/upstream-objects/batch-calls.ts';
+import type { ObjectAction } from '../../src/domain/upstream-objects/object-action.ts';
+import { withoutPendingUsage } from '../../src/domain/upstream-objects/pending-usage.ts';
+import { filesOf, type ReadObject, sourcesOf, withOurIds } from '../../src/domain/upstream-objects/shown-object.ts';
 import {
   type ObjectKind,
   newObjectId,
-  OBJECT_MEMBERS,
   objectId,
   type ObjectPage,
   type ShownObject,
   type UpstreamObject,
 } from '../../src/domain/upstream-objects/upstream-object.ts';
-import {
-  type BackgroundScope,
-  type CallFacts,
-  type ObjectCall,
-  pass,
-  passForObject,
-  placeOf,
-  type ShownCall,
-  tailOf,
-} from './object-calls.ts';
+import type { CallFacts, ObjectCall, ShownCall } from './object-calls.ts';
 import { objectOwnerOf, objectVisibilityOf } from './object-owners.ts';
+import { currentState, isBilledLater } from './object-states.ts';
 import { callerOf } from './operation.ts';
 import type { ObjectPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
@@ -71,7 +40,7 @@ export async function storeObject(
     readonly undo: (upstreamId: string) => Promise<unknown>;
   },
 ): Promise<UpstreamObject> {
-  const { stores, ids, clock } = scope.platform;
+  const { stores, ids, clock, gateway } = scope.platform;
   const { kind } = action;
   const caller = callerOf(scope);
   const sentLabels = sent.labels === undefined ? {} : { labels: sent.labels };
@@ -91,10 +60,13 @@ export async function storeObject(
     ...(userId === null ? {} : { userId }),
     ...(labels === undefined ? {} : { labels }),
     ...(calls === undefined ? {} : { calls }),
+    ...(isRecordedLater ? { openCost: gateway.openCosts.ofBatch(place.deployment.id, calls) } : {}),
   };
+  if (isRecordedLater) gateway.openCosts.hold(caller.key, object);
   try {
     await stores.upstreamObjects.add(object);
   } catch (failure) {
+    if (isRecordedLater) gateway.openCosts.release(object.id);
     // Without a row no caller can refer to the object.
     await undo(upstreamId).catch(() => {});
     throw failure;
@@ -210,127 +182,4 @@ export async function shownCall(
 ): Promise<ShownCall> {
   const [withOwnIds = shown] = await shownObjects(scope, [{ object, shown }]);
   return { call, shown: withOwnIds };
-}
-
-/**
- * Stores the current state of an object. Records the spend of a batch or a run that has ended since the last read, if
- * its deployment is still configured. The usage is that of the upstream or of the output file. The state is stored
- * after that file is read and the records of the spend are committed. Before, a further read records it again. A run
- * without a reported usage stays open for `USAGE_WAIT_MS`.
- */
-export async function storeState(scope: BackgroundScope, object: UpstreamObject, shown: ShownObject): Promise<void> {
-  const { stores, gateway, records, clock } = scope.platform;
-  const { id, kind, owner, userId, createdAt, labels, calls } = object;
-  const batch = {
-    id,
-    owner,
-    createdAt,
-    ...(userId === undefined ? {} : { userId }),
-    ...(labels === undefined ? {} : { labels }),
-    ...(calls === undefined ? {} : { calls }),
-  };
-  // Later requests about a run find its evaluation in the stored state.
-  const evalId = kind === 'eval_run' ? object.shown?.['eval_id'] : undefined;
-  const save = (state: ShownObject): Promise<void> =>
-    stores.upstreamObjects.saveState(id, {
-      ...(kind === 'response' ? withoutContent(state) : state),
-      ...(evalId === undefined ? {} : { eval_id: evalId }),
-    });
-  const deployment = gateway.deployment(object.deploymentId);
-  const hasJustEnded = mayChange(kind, object.shown) && !mayChange(kind, shown);
-  if (deployment !== null && isBilledLater(kind) && hasJustEnded) {
-    const sinceMs = pendingSinceMs(object.shown);
-    const uses = kind === 'eval_run' ? runUsesOf(shown) : await usesOf(scope, object, shown);
-    if (uses === 'unread') return;
-    if (uses.length > 0) {
-      const endedAt = sinceMs === null ? batchEndOf(shown, clock.now()) : new Date(sinceMs);
-      await gateway.recordBatch({ ...batch, kind, deployment, uses, endedAt });
-      const isCommitted = await records.spendStored();
-      if (!isCommitted) return;
-    } else if (kind !== 'batch' && !reportsUsage(kind, shown)) {
-      const nowMs = clock.now().getTime();
-      const isLate = nowMs - (sinceMs ?? nowMs) > USAGE_WAIT_MS;
-      if (!isLate) return await save(withPendingUsage(shown, sinceMs ?? nowMs));
-    }
-  }
-  await save(shown);
-}
-
-/** Kinds whose cost is recorded when they have ended. */
-const isBilledLater = (kind: ObjectKind): kind is EndedBatch['kind'] =>
-  kind === 'batch' || kind === 'eval_run' || kind === 'response';
-
-/** Age of a batch, in ms, from which a reported sum replaces an output file that cannot be read. */
-const WAIT_FOR_OUTPUT_MS = 2 * 86_400_000;
-
-/**
- * Usage of an ended batch. Its state may have a sum over all models, which is used for a batch of one model. For
- * several models, the lines of the output file are used, or the sum without a model where the file has no usage.
- * Without a sum, the lines are used for any number of models, and the usage is empty when there is no file. The usage
- * is `unread` while a needed file cannot be read.
- */
-async function usesOf(
-  scope: BackgroundScope,
-  object: UpstreamObject,
-  shown: ShownObject,
-): Promise<readonly ModelUse[] | 'unread'> {
-  if (object.kind === 'response') return [batchUseOf(shown, 1)].filter((use) => use !== null);
-  const counted = object.calls === undefined ? null : allCalls(object.calls);
-  const summed = batchUseOf(shown, counted?.requests);
-  const hasSeveralModels = Object.keys(object.calls ?? {}).length > 1;
-  if (summed !== null && !hasSeveralModels) return [summed];
-  const uses = await usesOfOutput(scope, object, { shown, counted });
-  if (summed === null) return uses;
-  const ageMs = scope.platform.clock.now().getTime() - object.createdAt.getTime();
-  if (uses === 'unread' && ageMs < WAIT_FOR_OUTPUT_MS) return 'unread';
-  return uses === 'unread' || uses.length === 0 ? [{ ...summed, model: null }] : uses;
-}
-
-/** Usage of the lines of an output file. Empty without a file; `unread` while the file cannot be read. */
-async function usesOfOutput(
-  scope: BackgroundScope,
-  object: UpstreamObject,
-  { shown, counted }: { readonly shown: ShownObject; readonly counted: CountedCalls | null },
-): Promise<readonly ModelUse[] | 'unread'> {
-  const { output_file_id: fileId } = filesOf(shown);
-  if (fileId === undefined) return [];
-  const request = { action: READ_FILE, place: placeOf(scope, object), tail: `/${encodeURIComponent(fileId)}/content` };
-  try {
-    const call = await pass(scope, request, { callId: null, parent: null });
-    // Lines of the file that report no usage count with this mean.
-    const meanInputTokens = counted === null ? 0 : Math.ceil(counted.tokens / Math.max(1, counted.requests));
-    return (await call.consume((output) => outputUseOf(output, meanInputTokens))) ?? [];
-  } catch (failure) {
-    scope.signal.throwIfAborted();
-    // The output file was deleted, so the usage stays unknown.
-    return failure instanceof UpstreamFailed && failure.upstreamStatus === 404 ? [] : 'unread';
-  }
-}
-
-/** Current state of an object; the stored one when it can no longer change, or cannot be read from its upstream. */
-export async function currentState(
-  scope: BackgroundScope,
-  object: UpstreamObject,
-  readAction: ObjectAction,
-): Promise<ShownObject> {
-  const stored = object.shown ?? {
-    id: object.upstreamId,
-    object: OBJECT_MEMBERS[object.kind],
-    purpose: object.purpose,
-  };
-  if (!mayChange(object.kind, object.shown)) return stored;
-  try {
-    const request = { action: readAction, place: placeOf(scope, object), tail: tailOf(object) };
-    const { read } = await passForObject(scope, request, { callId: null, parent: null });
-    await storeState(scope, object, read.shown);
-    return read.shown;
-  } catch (failure) {
-    scope.signal.throwIfAborted();
-    const isGone = failure instanceof UpstreamFailed && failure.upstreamStatus === 404;
-    if (!isGone || (object.kind !== 'container' && object.kind !== 'response')) return stored;
-    // An upstream removes expired objects. With a final status, later reads do not ask for it again.
-    const expired = { ...withoutPendingUsage(stored), status: 'expired' };
-    await storeState(scope, object, expired);
-    return expired;
-  }
 }

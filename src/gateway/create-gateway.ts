@@ -30,7 +30,6 @@ import {
   withAliasResolved,
   withTarget,
 } from './admission/key-rules.ts';
-import type { KeyOfOwner } from './calls/batch-recorder.ts';
 import type { CallTools, OpenCall } from './calls/call.ts';
 import { afterLimits, expectedCostOf, type RoutedRequest } from './calls/call-steps.ts';
 import { createModelCall } from './calls/model-call.ts';
@@ -47,7 +46,7 @@ import { NO_MCP_UPSTREAM } from './mcp/no-upstream.ts';
 import { createCachedSend, type DeltaReader } from './response-cache/cached-send.ts';
 import { createHealthTracker } from './routing/health.ts';
 import { createMirroring } from './calls/mirroring.ts';
-import { createPassing } from './calls/passing.ts';
+import { createPassing, type LaterCostOptions } from './calls/passing.ts';
 import { createLocalCounts } from './routing/local-counts.ts';
 import { inRegion, isPriced, permittedFor, pricedOnly } from './routing/permitted-router.ts';
 import { createRegionBinding } from './routing/customer-region.ts';
@@ -63,7 +62,7 @@ import { withTimeout } from './calls/timeouts.ts';
 import { createTokenGateway } from './calls/token-count.ts';
 
 /** Ports and settings of the gateway. */
-export interface GatewayOptions extends GuardOptions {
+export interface GatewayOptions extends GuardOptions, LaterCostOptions {
   readonly deployments: DeploymentSource;
   readonly providers: readonly Provider[];
   /** Sends the requests of pass-through paths. */
@@ -76,8 +75,6 @@ export interface GatewayOptions extends GuardOptions {
   readonly admission: Admission;
   /** Budgets of tags and end users; none when absent. */
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
-  /** Reads the key that owns a stored object. When absent, no key is found. */
-  readonly keyOf?: KeyOfOwner;
   /** Budgets of providers, read for each call; none when absent. */
   readonly providerBudgets?: () => ProviderBudgets;
   /** The budget of all calls, read for each call; none when absent. */
@@ -312,6 +309,7 @@ export function createGateway(options: GatewayOptions): EveryGateway {
       tools,
       guards,
       catalog: currentCatalog,
+      expectations,
       reserveBatch: createBatchReserver(options),
       adjusted: (cost, provider) => adjustedCost(cost, provider, options.costAdjustments?.() ?? NO_ADJUSTMENTS),
     }),

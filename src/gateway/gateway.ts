@@ -11,7 +11,8 @@ import type { MadeDecision } from '../domain/decisions/decision.ts';
 import type { Health } from '../domain/deployments/health.ts';
 import type { Probe } from '../domain/deployments/probe.ts';
 import type { Usd } from '../domain/money.ts';
-import type { EndedBatch } from '../domain/upstream-objects/batch-use.ts';
+import type { OpenCosts } from './admission/open-costs.ts';
+import type { EndedBatch, UnchargedBatch } from '../domain/upstream-objects/batch-use.ts';
 import type { ObjectKind } from '../domain/upstream-objects/upstream-object.ts';
 import type { Forwarded } from '../domain/pass-through/forwarded.ts';
 import type { PassThrough } from '../domain/upstream-objects/pass-through.ts';
@@ -207,6 +208,10 @@ export interface ObjectGateway {
    * cannot be read.
    */
   recordBatch(batch: EndedBatch): Promise<void>;
+  /** Records a batch, run or response whose cost cannot be known, without a cost, and logs it. Idempotent. */
+  recordUncharged(batch: UnchargedBatch): void;
+  /** Expected costs of batches, runs and responses that have not ended. */
+  readonly openCosts: OpenCosts;
   /** Forwards a call about a stored object. Throws like `call`. */
   pass(caller: Caller, deployment: Deployment, request: PassThrough, signal: AbortSignal): Promise<GatewayCall>;
 }

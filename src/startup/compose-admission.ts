@@ -6,6 +6,7 @@ import { createRedisLedger } from '../runtime/admission/redis/redis-ledger.ts';
 import { createSharedRateLimits } from '../runtime/admission/shared-rate-limits.ts';
 import { createShares, type ShareTiming, type Shares } from '../runtime/admission/shares.ts';
 import { createStoredSpend } from '../runtime/admission/stored-spend.ts';
+import { OpenAmounts } from '../domain/admission/open-amounts.ts';
 import type { Ledger } from '../domain/admission/ledger.ts';
 import type { RateLimits } from '../domain/admission/rate-limits.ts';
 import type { CountsLedger } from '../domain/routing/shared-counts.ts';
@@ -24,6 +25,8 @@ const DATABASE_TIMING: ShareTiming = { tickMs: 500, minSpareCalls: 8, answerMs: 
 /** Parts of admission. */
 export interface AdmissionParts {
   readonly admission: MemoryAdmission;
+  /** Expected costs of open objects, which admission counts. */
+  readonly openAmounts: OpenAmounts;
   readonly rateLimits: RateLimits;
   /** Shares of limits that several processes count together; null when this process counts alone. */
   readonly shares: Shares | null;
@@ -51,7 +54,9 @@ export async function composeAdmission(
   const { log, state } = context;
   const shared = await openLedger(context.settings.sharing, stores);
   const shares = shared === null ? null : composeShares(context, shared);
+  const openAmounts = new OpenAmounts();
   const admission = createMemoryAdmission({
+    open: openAmounts,
     totals: createStoredSpend(stores.spend, records),
     clock: systemClock,
     shares,
@@ -64,7 +69,14 @@ export async function composeAdmission(
     shares === null
       ? createMemoryRateLimits({ clock: systemClock })
       : createSharedRateLimits({ shares, clock: systemClock });
-  return { admission, rateLimits, shares, pingRedis: shared?.ping ?? null, countsLedger: shared?.counts ?? null };
+  return {
+    admission,
+    openAmounts,
+    rateLimits,
+    shares,
+    pingRedis: shared?.ping ?? null,
+    countsLedger: shared?.counts ?? null,
+  };
 }
 
 function composeShares(

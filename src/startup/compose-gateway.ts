@@ -99,6 +99,9 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     admission,
     labelBudgets,
     keyOf: parts.keyOf,
+    openAmounts: parts.openAmounts,
+    onUncharged: ({ id, kind, reason }) =>
+      context.log.warn({ id, kind, reason }, 'the cost of an object is not known: it is recorded without a charge'),
     rateLimits,
     clock: systemClock,
     ids: randomIds,

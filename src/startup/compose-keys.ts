@@ -3,7 +3,7 @@ import type { DeploymentRegistry } from '../domain/deployments/deployment-source
 import { unstoredKey } from '../domain/keys/unstored-key.ts';
 import type { PaidKeys } from '../domain/free-tier/paid-keys.ts';
 import type { PaymentProvider } from '../domain/checkout/payments.ts';
-import type { KeyOfOwner } from '../gateway/calls/batch-recorder.ts';
+import type { KeyOfOwner } from '../domain/keys/key-of-owner.ts';
 import { type CallerWatch, createCallerWatch } from '../gateway/keys/caller-watch.ts';
 import { type CatalogKeyRing, createCatalogKeyRing } from '../gateway/keys/catalog-key-ring.ts';
 import { createKeyRing, type KeyRing } from '../gateway/keys/key-ring.ts';

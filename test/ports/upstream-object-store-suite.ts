@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Visibility } from '../../src/domain/caller.ts';
+import type { Usd } from '../../src/domain/money.ts';
 import type {
   ObjectPage,
+  OpenPage,
   UpstreamObject,
   UpstreamObjectStore,
 } from '../../src/domain/upstream-objects/upstream-object.ts';
@@ -72,6 +74,41 @@ export function upstreamObjectStoreSuite(engine: Engine): void {
       await objects.add(anObject({ shown: null }));
       await objects.saveState('file-1', { status: 'processed' });
       expect((await objects.find('file-1'))?.shown).toEqual({ status: 'processed' });
+    });
+
+    it('lists the objects with an expected cost until they have a final state or are removed', async () => {
+      const open = (id: string, kind: UpstreamObject['kind'], openCost: bigint, day: number) =>
+        anObject({
+          id,
+          kind,
+          purpose: null,
+          shown: { status: 'queued' },
+          openCost: openCost as Usd,
+          createdAt: new Date(Date.UTC(2026, 10, day)),
+        });
+      const large = 12_345_678_901_234_567_890n;
+      const rows = [
+        open('resp_1', 'response', 0n, 1),
+        open('resp_2', 'response', large, 2),
+        open('b_1', 'batch', 1n, 3),
+      ];
+      await objects.add(anObject({ id: 'resp_0', kind: 'response' }));
+      for (const row of rows) await objects.add(row);
+      const list = async (more: Partial<OpenPage> = {}) =>
+        (await objects.listOpen({ kinds: ['batch', 'response'], holding: false, after: null, limit: 9, ...more })).map(
+          ({ id }) => id,
+        );
+      expect(await objects.find('resp_2')).toEqual(rows[1]);
+      expect(await list()).toEqual(['b_1', 'resp_2', 'resp_1']);
+      expect(await list({ holding: true })).toEqual(['b_1', 'resp_2']);
+      expect(await list({ kinds: ['response'], limit: 1 })).toEqual(['resp_2']);
+      expect(await list({ after: rows[1] ?? null })).toEqual(['resp_1']);
+      await objects.saveState('resp_2', { status: 'in_progress' });
+      expect(await list({ holding: true })).toEqual(['b_1', 'resp_2']);
+      await objects.saveState('resp_2', { status: 'completed' });
+      await objects.remove('b_1', new Date());
+      expect(await list()).toEqual(['resp_1']);
+      expect(await objects.find('resp_2')).not.toHaveProperty('openCost');
     });
 
     it('finds no object by texts that no store accepts, and stores such texts with replacement characters', async () => {

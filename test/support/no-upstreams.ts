@@ -7,6 +7,7 @@ import { UNCOUNTED_CALL } from '../../src/domain/a2a-agents/sessions.ts';
 import { createPolicyBook } from '../../src/domain/policies/policy-book.ts';
 import type { Prompts } from '../../src/domain/prompts/prompt.ts';
 import type { VectorStoreIndexes } from '../../src/domain/vector-store-indexes/vector-store-index.ts';
+import { NO_OPEN_COSTS } from './no-open-costs.ts';
 import type { VectorStores } from '../../src/domain/vector-stores/vector-store.ts';
 import type { McpServers } from '../../src/domain/mcp-servers/mcp-server.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
@@ -24,6 +25,8 @@ export const NO_UPSTREAMS: Omit<Platform['gateway'], keyof Gateway> = {
   upstreamModelAt: refuse,
   lineGuardrails: refuse,
   recordBatch: refuse,
+  recordUncharged: refuse,
+  openCosts: NO_OPEN_COSTS,
   pass: refuse,
   forward: refuse,
   unpriced: () => new Map(),

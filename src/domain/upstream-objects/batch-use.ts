@@ -33,6 +33,14 @@ export interface EndedBatch {
   readonly calls?: BatchCalls;
 }
 
+/** A batch, a run or a response whose cost cannot be known. */
+export interface UnchargedBatch extends Omit<EndedBatch, 'uses' | 'deployment'> {
+  /** Null for a deployment that is no longer configured. */
+  readonly deployment: Deployment | null;
+  /** Why its cost is not known, for the log and the record of the call. */
+  readonly reason: string;
+}
+
 export const fieldsOf = (value: unknown): JsonObject =>
   typeof value === 'object' && value !== null ? { ...value } : {};
 

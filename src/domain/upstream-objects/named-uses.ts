@@ -22,7 +22,9 @@ export function namedUses(
 ): readonly NamedUse[] {
   return uses.flatMap(({ model, usage }): readonly NamedUse[] => {
     const names = namesOf(model, Object.keys(calls), upstreamModelOf);
-    if (names.length === 0) return [{ name: null, model, usage }];
+    const [only = null] = names;
+    // A single name has the whole usage, with its calls of tools and its service tier.
+    if (names.length <= 1) return [{ name: only, model, usage }];
     const shares = sharesOf(
       usage,
       names.map((name) => calls[name]?.tokens ?? 0),

@@ -1,5 +1,6 @@
 import { isJsonObject, jsonObjectOf } from '../json-object.ts';
 import { countOrNull } from './batch-use.ts';
+import { MISSING_MEMBERS } from './missing-object.ts';
 import type { ObjectKind, ShownObject } from './upstream-object.ts';
 
 /** Time for which the usage of an ended run is read again when its upstream does not report it, in ms. */
@@ -25,11 +26,13 @@ export const withPendingUsage = (shown: ShownObject, sinceMs: number): ShownObje
   [ENDED_AT]: Math.floor(sinceMs / 1_000),
 });
 
-/** A state as callers see it. */
+/** Members of stored states that callers do not see. */
+const HIDDEN = [ENDED_AT, ...MISSING_MEMBERS] as const;
+
+/** A state as callers see it: without the members that are for the gateway. */
 export function withoutPendingUsage(shown: ShownObject): ShownObject {
-  if (!Object.hasOwn(shown, ENDED_AT)) return shown;
-  const { [ENDED_AT]: _endedAt, ...others } = shown;
-  return others;
+  if (!HIDDEN.some((member) => Object.hasOwn(shown, member))) return shown;
+  return Object.fromEntries(Object.entries(shown).filter(([name]) => !HIDDEN.some((member) => member === name)));
 }
 
 /** Final statuses of responses whose usage the upstream reports. A cancelled or failed one has none. */
@@ -50,4 +53,4 @@ export function reportsUsage(kind: ObjectKind, shown: ShownObject): boolean {
 export const withoutContent = (shown: ShownObject): ShownObject =>
   Object.fromEntries(Object.entries(shown).filter(([name]) => STORED_OF_RESPONSE.has(name)));
 
-const STORED_OF_RESPONSE: ReadonlySet<string> = new Set(['id', 'object', 'status', ENDED_AT]);
+const STORED_OF_RESPONSE: ReadonlySet<string> = new Set(['id', 'object', 'status', ...HIDDEN]);

@@ -2,6 +2,7 @@ import type { JsonObject } from '../json-object.ts';
 import type { CallLabels } from '../calls/call-labels.ts';
 import type { BatchCalls } from './batch-calls.ts';
 import type { Owner, Visibility } from '../caller.ts';
+import type { Usd } from '../money.ts';
 
 /** Kinds of objects that upstreams store for callers. */
 export type ObjectKind =
@@ -69,6 +70,11 @@ export interface UpstreamObject {
    * and its runs they are zero: only the names of the models are known.
    */
   readonly calls?: BatchCalls;
+  /**
+   * Expected cost of a batch, a run or a response whose cost is not recorded yet, which is held in budgets. Zero where
+   * it is not known. Absent for an object that has ended, and for kinds that are not charged at their end.
+   */
+  readonly openCost?: Usd;
 }
 
 /** The JSON object of a file or a batch. */
@@ -94,6 +100,16 @@ export interface ObjectPage {
   readonly oldestFirst: boolean;
 }
 
+/** One page of the objects whose cost is not recorded yet, newest first. */
+export interface OpenPage {
+  readonly kinds: readonly ObjectKind[];
+  /** Only objects whose expected cost is not zero. */
+  readonly holding: boolean;
+  /** Last object of the previous page; null for the first page. */
+  readonly after: Pick<UpstreamObject, 'createdAt' | 'id'> | null;
+  readonly limit: number;
+}
+
 /** Store of upstream objects and their owners. */
 export interface UpstreamObjectStore {
   /** Adds an object, unless one with its deployment and upstream id is stored: that one stays unchanged. */
@@ -102,10 +118,12 @@ export interface UpstreamObjectStore {
   find(id: string): Promise<UpstreamObject | null>;
   /** The objects with these upstream ids, also removed ones, so that our ids never change. */
   findAtUpstream(deploymentId: string, upstreamIds: readonly string[]): Promise<readonly UpstreamObject[]>;
-  /** Stores the current upstream state of an object. */
+  /** Stores the current upstream state of an object. A final state removes its expected cost. */
   saveState(id: string, shown: ShownObject): Promise<void>;
   /** Marks an object as removed: only `findAtUpstream` returns it. */
   remove(id: string, at: Date): Promise<void>;
   /** A page of the objects a reader may see; empty after an unknown id. */
   list(visibility: Visibility, page: ObjectPage): Promise<readonly UpstreamObject[]>;
+  /** A page of the objects that have an expected cost. */
+  listOpen(page: OpenPage): Promise<readonly UpstreamObject[]>;
 }

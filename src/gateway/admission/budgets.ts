@@ -52,9 +52,9 @@ export interface Budgets {
     throttle?: Throttle,
   ): CostReservation | null | Promise<CostReservation | null>;
   /**
-   * Checks the same budgets as `reserve`, without a reservation. Without a request, as for an open session, it ignores
-   * other reservations and refuses only when a budget is used up. Throws as `reserve`, and calls `throttle` as
-   * `reserve` does.
+   * Checks the same budgets as `reserve`, without a reservation. Without a request and a known cost, as for an open
+   * session, it ignores other reservations and refuses only when a budget is used up. Throws as `reserve`, and calls
+   * `throttle` as `reserve` does.
    */
   check(caller: Caller, call?: EstimatedCall, labels?: CallLabels, throttle?: Throttle): void | Promise<void>;
   /** Checks only the key's own budget, for requests without a model. Throws BudgetExceeded. */
@@ -240,7 +240,8 @@ export function createBudgets({
     const windows = windowsBefore(before, windowBudgets.of(key, call && routedOf(call), labels));
     if (!hasAnyBudget(key, labels, windows)) return;
     const request = call?.request ?? null;
-    const cost = call === undefined || request === null ? ZERO_USD : expectations.of(call.deployment, request).cost;
+    const expected = call === undefined || request === null ? ZERO_USD : expectations.of(call.deployment, request).cost;
+    const cost = call?.cost ?? expected;
 
     function checkFor(payer: VirtualKey | null): void | Promise<void> {
       const decided = admission.check(chargesOf(payer, cost, { now: now(), labels, windows }));

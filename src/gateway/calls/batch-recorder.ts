@@ -1,15 +1,21 @@
 import type { BudgetWindow } from '../../domain/budgets/budget-window.ts';
-import type { Caller, Owner } from '../../domain/caller.ts';
 import type { CallRecord } from '../../domain/calls/call-record.ts';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import { type PriceRow, tokenPricesOf } from '../../domain/catalog/prices.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { pricedRow } from '../../domain/deployments/priced-row.ts';
+import { UpstreamFailed } from '../../domain/errors.ts';
+import type { KeyOfOwner } from '../../domain/keys/key-of-owner.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { plausibleCost } from '../../domain/inference/plausible-usage.ts';
 import { addUsd, type Rate, rateFrom, type Usd } from '../../domain/money.ts';
-import { addUsage, type EndedBatch, type ModelUse } from '../../domain/upstream-objects/batch-use.ts';
+import {
+  addUsage,
+  type EndedBatch,
+  type ModelUse,
+  type UnchargedBatch,
+} from '../../domain/upstream-objects/batch-use.ts';
 import { namedUses } from '../../domain/upstream-objects/named-uses.ts';
 import { chargedKeyOf } from '../admission/budget-charges.ts';
 import type { CallTools } from './call.ts';
@@ -97,12 +103,6 @@ interface BatchPrices {
   readonly targetOf?: (name: string) => string;
 }
 
-/**
- * Reads the key that made an object, also a deleted one, with its owners. The key of a signed token is not stored: its
- * owners are only the team and the user of the object. Null for a credential without key, team and user.
- */
-export type KeyOfOwner = (owner: Owner & Pick<Caller, 'userId'>) => Promise<VirtualKey | null>;
-
 /** Usage and cost of one public model in a batch. */
 interface ModelCost extends ModelUse {
   /** The public name of the model, as budgets name it. */
@@ -159,9 +159,18 @@ const spanIdAt = (traceId: string, position: number): string =>
  * batch and the position of the model. So a batch that two processes record is stored once.
  */
 function recordOfModel(
-  { kind, id, owner, userId, createdAt, endedAt, labels }: EndedBatch,
-  { name, deployment, model, usage, cost, position }: ModelCost,
-  { firstPosition, windows }: { readonly firstPosition: number; readonly windows: readonly BudgetWindow[] },
+  { kind, id, owner, userId, createdAt, endedAt, labels }: Omit<EndedBatch, 'uses'>,
+  { name, deployment, model, usage, cost, position }: Omit<ModelCost, 'usage'> & { readonly usage: Usage | null },
+  {
+    firstPosition,
+    windows,
+    failure = null,
+  }: {
+    readonly firstPosition: number;
+    readonly windows: readonly BudgetWindow[];
+    /** Why the cost is not known; null where it is known. */
+    readonly failure?: Error | null;
+  },
 ): CallRecord {
   const traceId = id.replace(/^(batch|evalrun|resp)_/, '');
   const { operation, callType } = KINDS[kind];
@@ -193,8 +202,8 @@ function recordOfModel(
       text: null,
     },
     cost,
-    end: 'completed',
-    failure: null,
+    end: failure === null ? 'completed' : 'failed',
+    failure,
     capturePrompts: false,
     resendCount: 0,
     guard: null,
@@ -203,7 +212,18 @@ function recordOfModel(
   });
 }
 
-/** Records a finished batch for its owner: one record for each public model. Idempotent. */
+/** Cost of a number of input tokens in a batch. Null when no price is known. */
+export const batchInputCost = (row: PriceRow, inputTokens: number): Usd | null =>
+  batchCostOf(row, { inputTokens, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 });
+
+/** Records finished batches, runs and responses. */
+interface BatchRecorder {
+  /** Records it for its owner: one record for each public model. Idempotent. */
+  recordBatch(batch: EndedBatch): Promise<void>;
+  /** Records it without a usage and a cost. Idempotent. */
+  recordUncharged(batch: UnchargedBatch): void;
+}
+
 export function createBatchRecorder(
   { recorder, budgets, price }: Pick<CallTools, 'recorder' | 'budgets' | 'price'>,
   {
@@ -211,10 +231,18 @@ export function createBatchRecorder(
     adjusted,
     deployments,
     deploymentsOf,
+    release = () => {},
+    onUncharged = () => {},
     keyOf = () => Promise.resolve(null),
     targetOf = (name) => name,
-  }: BatchPrices & { readonly keyOf?: KeyOfOwner | undefined },
-): (batch: EndedBatch) => Promise<void> {
+  }: BatchPrices & {
+    readonly keyOf?: KeyOfOwner | undefined;
+    /** Releases the expected cost of a batch, which its cost replaces. */
+    readonly release?: (id: string) => void;
+    /** Receives the batches that are recorded without a cost. */
+    readonly onUncharged?: ((batch: UnchargedBatch) => void) | undefined;
+  },
+): BatchRecorder {
   /** Ids of batches whose cost was charged in this process: two concurrent reads of a batch may both see its end. */
   const recorded = new Set<string>();
 
@@ -223,14 +251,19 @@ export function createBatchRecorder(
     ofName: Deployment,
     { model, usage }: ModelUse,
   ): Pick<ModelCost, 'deployment' | 'cost'> {
-    const deployment = pricedAs(ofName, model, deployments());
     const { costOf: ofRow } = KINDS[kind];
-    if (ofRow === null) return { deployment, cost: price(deployment, { usage }) };
+    if (ofRow === null) return { deployment: ofName, cost: price(ofName, { usage }) };
+    const deployment = pricedAs(ofName, model, deployments());
     const cost = ofRow(pricedRow(deployment, catalog()), usage);
     return { deployment, cost: cost === null ? null : adjusted(cost, deployment.provider) };
   }
 
-  return async (batch) => {
+  function addRecorded(id: string): void {
+    if (recorded.size >= RECORDED_LIMIT) recorded.clear();
+    recorded.add(id);
+  }
+
+  async function recordBatch(batch: EndedBatch): Promise<void> {
     const { id, owner, userId = null, labels } = batch;
     if (recorded.has(id)) return;
     const key = await keyOf({ ...owner, userId });
@@ -250,13 +283,29 @@ export function createBatchRecorder(
     if (isCharged) await budgets.readSoftBudgets(key, labels);
     // A concurrent read of the batch may have recorded it.
     if (recorded.has(id)) return;
-    if (recorded.size >= RECORDED_LIMIT) recorded.clear();
-    recorded.add(id);
+    addRecorded(id);
+    release(id);
     for (const { record, windows } of records) {
       recorder.record(record);
       const { cost } = record.spend;
       if (cost !== null) budgets.charge(key && chargedKeyOf(key), cost, { labels, windows });
     }
     if (isCharged) budgets.alertSoftBudgets(key, labels);
-  };
+  }
+
+  function recordUncharged(batch: UnchargedBatch): void {
+    const { id, calls = {}, deployment, reason } = batch;
+    if (recorded.has(id)) return;
+    addRecorded(id);
+    onUncharged(batch);
+    // A record names the deployment of its call.
+    if (deployment === null) return;
+    const [name = deployment.modelGroup] = Object.keys(calls);
+    const unknown = { name, deployment, model: null, usage: null, cost: null, position: 0 };
+    const message = `The cost is not known (${reason}).`;
+    const failure = new UpstreamFailed(message, { provider: deployment.provider, upstreamStatus: null });
+    recorder.record(recordOfModel({ ...batch, deployment }, unknown, { firstPosition: 0, windows: [], failure }));
+  }
+
+  return { recordBatch, recordUncharged };
 }

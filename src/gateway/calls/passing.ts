@@ -1,24 +1,30 @@
+import { OpenAmounts } from '../../domain/admission/open-amounts.ts';
 import type { Caller } from '../../domain/caller.ts';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import type { Outcome } from '../../domain/chat/chat.ts';
 import { attachFailedCall } from '../../domain/chat/failed-call.ts';
 import { type Deployment, deploymentsById, type Provider } from '../../domain/chat/provider.ts';
 import type { DeploymentSource } from '../../domain/deployments/deployment-source.ts';
+import { pricedRow } from '../../domain/deployments/priced-row.ts';
 import { isSameUpstream } from '../../domain/deployments/same-upstream.ts';
 import { isCommonOrOfTeam } from '../../domain/deployments/team-models.ts';
 import { NotFound, Unsupported } from '../../domain/errors.ts';
 import type { BilledQuantity } from '../../domain/inference/billed-quantity.ts';
 import { withKeyTags } from '../../domain/calls/call-tags.ts';
 import { CHAT_COMPLETIONS } from '../../domain/inference/endpoint.ts';
+import type { KeyOfOwner } from '../../domain/keys/key-of-owner.ts';
 import { assertMayCall, mayCall } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
+import type { UnchargedBatch } from '../../domain/upstream-objects/batch-use.ts';
 import type { PassThrough } from '../../domain/upstream-objects/pass-through.ts';
 import { isReservable, OBJECT_PATHS } from '../../domain/upstream-objects/object-action.ts';
 import { mayStore } from '../../domain/upstream-objects/object-families.ts';
 import type { ObjectKind } from '../../domain/upstream-objects/upstream-object.ts';
 import type { BatchReserver } from '../admission/batch-limits.ts';
 import type { EstimatedCall } from '../admission/budgets.ts';
-import { createBatchRecorder, type KeyOfOwner } from './batch-recorder.ts';
+import type { CostExpectations } from '../admission/expected-cost.ts';
+import { createOpenCosts } from '../admission/open-costs.ts';
+import { batchInputCost, createBatchRecorder } from './batch-recorder.ts';
 import { type CallTools, openCall } from './call.ts';
 import type { ObjectGateway, RequestedRoute } from '../gateway.ts';
 import { checkPrompt, promptGuardOf } from '../guardrails/guarded-prompt.ts';
@@ -32,8 +38,18 @@ import { inRegion, isInRegion, noDeploymentInRegion, permittedFor, routerOfTeam 
 import { providerFor, type Route, type TeamRouter, unknownModel } from '../routing/route.ts';
 import type { Selection } from '../routing/selection.ts';
 
+/** Ports for the costs of objects that are charged when they have ended. */
+export interface LaterCostOptions {
+  /** Reads the key that owns a stored object. When absent, no key is found. */
+  readonly keyOf?: KeyOfOwner;
+  /** Expected costs of open objects, which admission counts; none when absent. */
+  readonly openAmounts?: OpenAmounts;
+  /** Receives objects that are recorded without a cost; none when absent. */
+  readonly onUncharged?: (batch: UnchargedBatch) => void;
+}
+
 /** Gateway parts that calls about stored objects use. */
-interface PassingTools {
+interface PassingTools extends LaterCostOptions {
   readonly deployments: Pick<DeploymentSource, 'current'>;
   readonly providers: readonly Provider[];
   readonly routeOf: TeamRouter;
@@ -46,10 +62,11 @@ interface PassingTools {
   readonly adjusted: (cost: Usd, provider: string) => Usd;
   /** Reserves the tokens of a batch in the daily limits of tokens. */
   readonly reserveBatch: BatchReserver;
-  readonly keyOf?: KeyOfOwner;
+  readonly expectations: CostExpectations;
+  readonly reservesCosts?: boolean;
   readonly guards: Guards | null;
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
 }
 
 /** Creates an index of the current deployments by id. It is rebuilt when the list is replaced. */
@@ -71,6 +88,19 @@ export function createPassing(options: PassingTools): ObjectGateway {
   const { deployments, providers, routeOf, targetOf, tools, catalog, adjusted, reserveBatch, keyOf, guards } = options;
   const byId = createDeploymentIndex(deployments);
   const objectRoutes = createObjectRoutes(options);
+  const openCosts = createOpenCosts({
+    amounts: options.openAmounts ?? new OpenAmounts(),
+    budgets: tools.budgets,
+    expectations: options.expectations,
+    deployment: (id) => byId().get(id) ?? null,
+    batchCost(deployment, inputTokens) {
+      const cost = batchInputCost(pricedRow(deployment, catalog()), inputTokens);
+      return cost === null ? null : adjusted(cost, deployment.provider);
+    },
+    keyOf: keyOf ?? (() => Promise.resolve(null)),
+    reservesCosts: options.reservesCosts ?? true,
+    clock: options.clock,
+  });
   const storesObjects = ({ deployment, provider }: Route, kind: ObjectKind): boolean =>
     provider.pass !== undefined && mayStore(deployment.provider, kind);
 
@@ -143,7 +173,10 @@ export function createPassing(options: PassingTools): ObjectGateway {
       const others = deployments.current().filter((one) => one.id !== id && isSameUpstream(one, deployment));
       return [id, ...others.map((one) => one.id)];
     },
-    recordBatch: createBatchRecorder(tools, {
+    openCosts,
+    ...createBatchRecorder(tools, {
+      release: openCosts.release,
+      onUncharged: options.onUncharged,
       catalog,
       adjusted,
       keyOf,
@@ -224,9 +257,11 @@ export function createPassing(options: PassingTools): ObjectGateway {
           await call.reserve({ deployment, request: sentRequest(request), cost });
           await call.limit({ model });
         } else if (action.createsObject) {
-          // No reservation, because the cost is not known yet: a batch is charged when it has ended.
+          // A batch is charged when it has ended. Its expected cost is held from its creation on.
+          const cost = openCosts.ofBatch(deployment.id, request.calls);
+          const checked = cost === ZERO_USD ? undefined : { deployment, request: null, model, cost };
           let limitFraction: number | undefined;
-          await tools.budgets.check(caller, undefined, labels, (fraction) => {
+          await tools.budgets.check(caller, checked, labels, (fraction) => {
             limitFraction = fraction;
           });
           await call.limit({ model, calls, limitFraction });

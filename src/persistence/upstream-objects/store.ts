@@ -1,8 +1,15 @@
 import type { FilterQuery } from '@mikro-orm/core';
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import type { Visibility } from '../../domain/caller.ts';
-import type { ObjectPage, UpstreamObject, UpstreamObjectStore } from '../../domain/upstream-objects/upstream-object.ts';
+import { mayChange } from '../../domain/upstream-objects/shown-object.ts';
+import type {
+  ObjectPage,
+  OpenPage,
+  UpstreamObject,
+  UpstreamObjectStore,
+} from '../../domain/upstream-objects/upstream-object.ts';
 import { storable, storableOrNull } from '../../domain/storable.ts';
+import { ZERO_USD } from '../../domain/money.ts';
 import type { Database } from '../database/database.ts';
 import { type Plain, plainValues } from '../database/plain-values.ts';
 import { afterPlace } from '../database/row-store.ts';
@@ -20,6 +27,7 @@ function objectOf({
   userId,
   labels,
   calls,
+  openCost,
   removedAt: _removedAt,
   ...object
 }: Plain<UpstreamObjectEntity>): UpstreamObject {
@@ -30,6 +38,7 @@ function objectOf({
     ...(userId === null ? {} : { userId }),
     ...(labels === null ? {} : { labels }),
     ...(calls === null ? {} : { calls }),
+    ...(openCost === null ? {} : { openCost }),
   };
 }
 
@@ -62,24 +71,35 @@ async function listObjects(
   return em.find(UpstreamObjectEntity, { $and: conditions }, { ...CURRENT, ...order });
 }
 
+async function listOpen(
+  em: SqlEntityManager,
+  { kinds, holding, after, limit }: OpenPage,
+): Promise<readonly UpstreamObjectEntity[]> {
+  const conditions: ObjectWhere[] = [{ kind: { $in: [...kinds] }, removedAt: null, openCost: { $ne: null } }];
+  if (holding) conditions.push({ openCost: { $ne: ZERO_USD } });
+  if (after !== null) conditions.push(afterPlace('createdAt', [after.createdAt, after.id], true));
+  const order = { orderBy: { createdAt: 'desc', id: 'desc' }, limit } as const;
+  return em.find(UpstreamObjectEntity, { $and: conditions }, { ...CURRENT, ...order });
+}
+
 /** Upstream objects as managed entities. */
 export function createUpstreamObjectStore({ orm, find, change, addIfNew }: Database): UpstreamObjectStore {
   const plain = plainValues(orm, UpstreamObjectEntity);
   const read = (entity: UpstreamObjectEntity): UpstreamObject => objectOf(plain(entity));
-  const changeOne = (id: string, changed: Partial<Pick<UpstreamObjectEntity, 'shown' | 'removedAt'>>): Promise<void> =>
+  const changeOne = (id: string, changeEntity: (entity: UpstreamObjectEntity) => void): Promise<void> =>
     change(async (em) => {
       const entity = await em.findOne(UpstreamObjectEntity, { id: storable(id) });
-      if (entity !== null) Object.assign(entity, changed);
+      if (entity !== null) changeEntity(entity);
     });
 
   return {
-    async add({ owner, userId, upstreamId, purpose, labels = null, calls = null, ...object }) {
+    async add({ owner, userId, upstreamId, purpose, labels = null, calls = null, openCost = null, ...object }) {
       const texts = {
         upstreamId: storable(upstreamId),
         purpose: storableOrNull(purpose),
         userId: storableOrNull(userId ?? null),
       };
-      const values = { ...object, ...ownerProperties(owner), ...texts, labels, calls, removedAt: null };
+      const values = { ...object, ...ownerProperties(owner), ...texts, labels, calls, openCost, removedAt: null };
       await addIfNew((em) => em.create(UpstreamObjectEntity, values));
     },
     find: (id) =>
@@ -92,8 +112,17 @@ export function createUpstreamObjectStore({ orm, find, change, addIfNew }: Datab
         const where = { deploymentId, upstreamId: { $in: upstreamIds.map(storable) } };
         return (await em.find(UpstreamObjectEntity, where, CURRENT)).map(read);
       }),
-    saveState: (id, shown) => changeOne(id, { shown }),
-    remove: (id, at) => changeOne(id, { removedAt: at }),
+    saveState: (id, shown) =>
+      changeOne(id, (entity) => {
+        entity.shown = shown;
+        if (!mayChange(entity.kind, shown)) entity.openCost = null;
+      }),
+    remove: (id, at) =>
+      changeOne(id, (entity) => {
+        entity.removedAt = at;
+        entity.openCost = null;
+      }),
+    listOpen: (page) => find(async (em) => (await listOpen(em, page)).map(read)),
     list: (visibility, page) => find(async (em) => (await listObjects(em, visibility, page)).map(read)),
   };
 }

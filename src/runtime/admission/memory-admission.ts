@@ -1,4 +1,5 @@
 import type { Admission, Charge, Refusal, Reservation } from '../../domain/admission/admission.ts';
+import { OpenAmounts } from '../../domain/admission/open-amounts.ts';
 import { isRefused } from '../../domain/admission/rules.ts';
 import type { StoredTotals } from '../../domain/admission/stored-totals.ts';
 import type { Clock } from '../../domain/clock.ts';
@@ -48,6 +49,8 @@ interface MemoryAdmissionOptions {
   readonly failed: (error: unknown) => void;
   /** Shares of budgets that several processes count together; absent where each process counts for itself. */
   readonly shares?: Shares | null | undefined;
+  /** Expected costs of objects that upstreams still work on; none when absent. */
+  readonly open?: OpenAmounts;
   readonly countersLimit?: number;
   readonly leaseMs?: number;
   /** Age of a stored total in ms from which a call waits for a new read of it. */
@@ -68,6 +71,7 @@ export function createMemoryAdmission({
   clock,
   failed,
   shares = null,
+  open = new OpenAmounts(),
   countersLimit = COUNTERS_LIMIT,
   leaseMs = LEASE_MS,
   staleMs = STALE_MS,
@@ -133,7 +137,12 @@ export function createMemoryAdmission({
 
   function chargedOf(charges: readonly Charge[], now: number): readonly CountedCharge[] {
     expire(leases, now);
-    return charges.map((charge) => ({ charge, counter: counterOf(charge.counter), progress: 0n }));
+    return charges.map((charge) => ({
+      charge: open.isEmpty ? charge : open.lowered(charge),
+      asked: charge,
+      counter: counterOf(charge.counter),
+      progress: 0n,
+    }));
   }
 
   function hold(charged: readonly CountedCharge[]): Reservation {
@@ -212,8 +221,11 @@ export function createMemoryAdmission({
 }
 
 function refusalOf(charged: readonly CountedCharge[]): Refusal | null {
-  for (const { charge, counter } of charged)
-    if (isRefused(charge, counter)) return { kind: 'refused', charge, used: counter.used, reserved: counter.reserved };
+  for (const one of charged) {
+    const { charge, asked, counter } = one;
+    const { used, reserved } = counter;
+    if (isRefused(charge, counter)) return { kind: 'refused', charge: asked, used, reserved: reserved + openOf(one) };
+  }
   return null;
 }
 
@@ -221,11 +233,14 @@ function refusalOf(charged: readonly CountedCharge[]): Refusal | null {
 const lacksRoom = ({ charge, counter }: CountedCharge): boolean => counter.share?.hasRoom(charge) === false;
 
 /** Refusal because of what other processes have used and reserved. */
-function sharedRefusal({ charge, counter }: CountedCharge): Refusal {
+function sharedRefusal({ charge, asked, counter }: CountedCharge): Refusal {
   const { used, share } = counter;
   const left = share?.leftOf(charge.limit) ?? 0n;
-  return { kind: 'refused', charge, used, reserved: charge.limit - used - left };
+  return { kind: 'refused', charge: asked, used, reserved: asked.limit - used - left };
 }
+
+/** Expected cost that objects hold in the counter of a charge. */
+const openOf = ({ charge, asked }: CountedCharge): bigint => asked.limit - charge.limit;
 
 /** The reservations of calls in flight, oldest lease first. */
 interface Leases {
@@ -248,7 +263,10 @@ function expire(leases: Leases, now: number): void {
 
 /** A charge of a call, and its counter. */
 interface CountedCharge {
+  /** With a limit that is lowered by the expected costs of open objects. */
   readonly charge: Charge;
+  /** As the call has passed it. */
+  readonly asked: Charge;
   readonly counter: UseCounter;
   /** Amount counted by `progress`. */
   progress: bigint;

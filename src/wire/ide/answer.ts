@@ -5,7 +5,7 @@ import { toolCallDelta, usageObject } from '../chat-completions/write-answer.ts'
 import type { AnswerContext, AnswerWriter } from '../dialect.ts';
 import { type Fields, list, object, text } from '../json/fields.ts';
 import { stepsOfResponse } from '../responses/read-answer.ts';
-import { usageOf } from '../responses/usage.ts';
+import { usageOf } from '../../domain/responses/usage.ts';
 
 type ToolCall = Extract<AnswerStep, { kind: 'toolCall' }>;
 

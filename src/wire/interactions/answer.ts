@@ -4,7 +4,7 @@ import type { Usage } from '../../domain/chat/chat.ts';
 import type { AnswerContext, AnswerWriter } from '../dialect.ts';
 import { type Fields, list, object, text } from '../json/fields.ts';
 import { reasoningTextOf } from '../responses/read-items.ts';
-import { usageOfResponse } from '../responses/usage.ts';
+import { usageOfResponse } from '../../domain/responses/usage.ts';
 
 /** A complete response as an interaction of Google's API. */
 export function interactionOf(response: unknown, model: string | null): JsonObject {

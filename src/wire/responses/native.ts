@@ -8,7 +8,7 @@ import { ResponseInspector } from './inspector.ts';
 import { createEventReader, errorOf, stepsOfResponse } from './read-answer.ts';
 import { mayNameContainer } from './container-names.ts';
 import { renamedResponse } from './rename.ts';
-import { usageOfResponse } from './usage.ts';
+import { usageOfResponse } from '../../domain/responses/usage.ts';
 import { readResponseRequest } from './read-request.ts';
 import { ResponseWriter, wholeResponse } from './write-answer.ts';
 import { isOpenAiProof, writeResponseRequest } from './write-request.ts';

@@ -3,7 +3,7 @@ import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
 import { type Fields, list, object, text } from '../json/fields.ts';
 import { reasoningTextOf } from './read-items.ts';
-import { usageOfResponse } from './usage.ts';
+import { usageOfResponse } from '../../domain/responses/usage.ts';
 
 /** Types of the last event of a response. */
 const FINAL_TYPES = new Set<unknown>(['response.completed', 'response.incomplete', 'response.failed']);

@@ -157,12 +157,20 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
     expect(await spansIn(app, traceIdOf(id))).toMatchObject([{ spendRow: { costUsd: '2' } }]);
   });
 
-  it.each([
-    ['has an empty answer', 200, '{"custom_id":"1","response":{"status_code":200,"body":{}}}'],
-    ['does not exist', 404, '{}'],
-  ])('is not charged if its output %s; the output is not read again', async (_fault, status, body) => {
+  it('is charged when its output exists after a 404', async () => {
     const id = await createBatch('priced');
-    [batch, output] = [ENDED, { status, body }];
+    [batch, output] = [ENDED, { status: 404, body: '{}' }];
+    expect(await answerOf(await readBatch(id))).toMatchObject([200, { status: 'completed' }]);
+    expect((await app.call('GET', `/v1/traces/${traceIdOf(id)}`)).status).toBe(404);
+    output = { status: 200, body: outputLine(4, 2) };
+    await readBatch(id);
+    expect(await spansIn(app, traceIdOf(id))).toMatchObject([{ spendRow: { costUsd: '2' } }]);
+  });
+
+  it('is not charged if its output has an empty answer; the output is not read again', async () => {
+    const id = await createBatch('priced');
+    const body = '{"custom_id":"1","response":{"status_code":200,"body":{}}}';
+    [batch, output] = [ENDED, { status: 200, body }];
     await readBatch(id);
     const outputReads = () => azure.received.filter(({ path }) => path.includes('/content')).length;
     const outputReadsBefore = outputReads();

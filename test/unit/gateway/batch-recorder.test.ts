@@ -52,7 +52,7 @@ const targetOf = (name: string): string => (name === 'alias' ? 'large' : name);
 async function recorded(...batches: readonly EndedBatch[]) {
   const records: CallRecord[] = [];
   const events: string[] = [];
-  const record = createBatchRecorder(
+  const { recordBatch: record } = createBatchRecorder(
     {
       recorder: {
         record(call) {

@@ -256,7 +256,7 @@ function regionCase(name: string): Case {
 async function batchCost(row: Row, usage: Partial<Usage>): Promise<string | null> {
   let cost: string | null = null;
   const deployment = aDeployment({});
-  const record = createBatchRecorder(
+  const { recordBatch: record } = createBatchRecorder(
     {
       recorder: {
         record({ spend }) {

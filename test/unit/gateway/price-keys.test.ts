@@ -5,7 +5,7 @@ import { usdText } from '../../../src/domain/money.ts';
 import { createPricer } from '../../../src/gateway/accounting/price.ts';
 import { factsOf } from '../../../src/wire/chat-completions/answer.ts';
 import { usageOf as messageUsageOf } from '../../../src/wire/messages/message.ts';
-import { usageOfResponse } from '../../../src/wire/responses/usage.ts';
+import { usageOfResponse } from '../../../src/domain/responses/usage.ts';
 import { stepsOfResponse } from '../../../src/wire/responses/read-answer.ts';
 import { createContentReader } from '../../../src/wire/generate-content/answer.ts';
 import { createdVideo, reportedIn } from '../../../src/wire/reported-usage/reported.ts';

@@ -5,6 +5,7 @@ import type { Forwarded } from '../../../src/domain/pass-through/forwarded.ts';
 import { withTokenCalls } from '../../../src/gateway/calls/token-calls.ts';
 import { storeObject } from '../../../resolvers/operation/upstream-objects.ts';
 import { aCaller, aDeployment, aKey, aModelRequest } from '../../support/chat.ts';
+import { NO_OPEN_COSTS } from '../../support/no-open-costs.ts';
 
 const CALLER = aCaller(aKey({ token: { endUserId: 'customer', hasRole: false, otherTeams: [] } }));
 const { signal } = new AbortController();
@@ -74,6 +75,7 @@ it('a stored batch has the customer of its token as its end user', async () => {
     caller: CALLER,
     platform: {
       stores: { upstreamObjects: { add: async () => {} } },
+      gateway: { openCosts: NO_OPEN_COSTS },
       ids: { uuid: () => '0'.repeat(32) },
       clock: { now: () => new Date(0) },
     },

@@ -8,6 +8,7 @@ import type { PassThrough } from '../../../src/domain/upstream-objects/pass-thro
 import type { UpstreamObject } from '../../../src/domain/upstream-objects/upstream-object.ts';
 import { fieldsOf, readForm } from '../../../src/wire/multipart/form.ts';
 import { aCaller, aDeployment } from '../../support/chat.ts';
+import { NO_OPEN_COSTS } from '../../support/no-open-costs.ts';
 import { settledCall } from '../../support/settled-call.ts';
 
 const DEPLOYMENT = aDeployment();
@@ -32,6 +33,7 @@ function aSetup(options: { readonly found?: UpstreamObject | null; readonly isCo
     deploymentsAt: (id: string) => [id],
     upstreamModelAt: () => 'up-1',
     lineGuardrails: () => () => [],
+    openCosts: NO_OPEN_COSTS,
     pass: (_caller: unknown, _deployment: unknown, { action, path }: PassThrough) => {
       upstreamRequests.push(`${action.method} ${path}`);
       const body = Buffer.from(JSON.stringify({ id: 'up-1', object: action.kind }));

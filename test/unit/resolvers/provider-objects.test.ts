@@ -4,14 +4,16 @@ import { createProviderObject } from '../../../resolvers/provider-objects.ts';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
 import { streamOfBytes } from '../../../src/domain/bytes.ts';
 import { Unavailable } from '../../../src/domain/errors.ts';
-import type { EndedBatch } from '../../../src/domain/upstream-objects/batch-use.ts';
+import type { EndedBatch, UnchargedBatch } from '../../../src/domain/upstream-objects/batch-use.ts';
 import {
   OBJECT_MEMBERS,
   type ObjectPage,
+  type OpenPage,
   type UpstreamObject,
 } from '../../../src/domain/upstream-objects/upstream-object.ts';
 import type { PassThrough } from '../../../src/domain/upstream-objects/pass-through.ts';
 import { SystemCaller } from '../../../src/domain/system-caller.ts';
+import { NO_OPEN_COSTS } from '../../support/no-open-costs.ts';
 import { aCaller, aDeployment } from '../../support/chat.ts';
 import { settledCall } from '../../support/settled-call.ts';
 
@@ -33,6 +35,7 @@ const anObject = (more: Partial<UpstreamObject>): UpstreamObject => ({
 function aSetup(objects: readonly UpstreamObject[], state: object = {}, nowMs = 5_000) {
   const upstreamRequests: string[] = [];
   const recorded: EndedBatch[] = [];
+  const uncharged: string[] = [];
   const saved: string[] = [];
   const states: object[] = [];
   const gateway = {
@@ -41,6 +44,8 @@ function aSetup(objects: readonly UpstreamObject[], state: object = {}, nowMs = 
     deploymentsAt: (id: string) => [id],
     upstreamModelAt: () => 'up-model',
     lineGuardrails: () => () => [],
+    openCosts: NO_OPEN_COSTS,
+    recordUncharged: ({ id, reason }: UnchargedBatch) => void uncharged.push(`${id}: ${reason}`),
     recordBatch: async (batch: EndedBatch) => void recorded.push(batch),
     pass: (_caller: unknown, _deployment: unknown, { action, path }: PassThrough) => {
       upstreamRequests.push(`${action.method} ${path}`);
@@ -54,6 +59,7 @@ function aSetup(objects: readonly UpstreamObject[], state: object = {}, nowMs = 
     find: (id: string) => Promise.resolve(objects.find((one) => one.id === id) ?? null),
     findAtUpstream: () => Promise.resolve([]),
     list: (_visibility: unknown, { kind }: ObjectPage) => Promise.resolve(objects.filter((one) => one.kind === kind)),
+    listOpen: ({ kinds }: OpenPage) => Promise.resolve(objects.filter((one) => kinds.includes(one.kind))),
     async saveState(id: string, shown: object) {
       saved.push(id);
       states.push(shown);
@@ -74,7 +80,7 @@ function aSetup(objects: readonly UpstreamObject[], state: object = {}, nowMs = 
   };
   const signal = new AbortController().signal;
   const scopeOf = (caller: unknown): Scope => ({ platform, caller, signal }) as unknown as Scope;
-  return { scopeOf, upstreamRequests, recorded, saved, states };
+  return { scopeOf, upstreamRequests, recorded, uncharged, saved, states };
 }
 
 it.each([
@@ -165,8 +171,8 @@ describe('a run that has ended without a reported usage', () => {
   });
 
   it('is closed without a charge after a day', async () => {
-    const { recorded, states } = await follow(2, {}, 2_000 + 86_400_001);
-    expect(recorded).toEqual([]);
+    const { recorded, uncharged, states } = await follow(2, {}, 2_000 + 86_400_001);
+    expect([recorded, uncharged]).toEqual([[], ['evalrun_1: no usage']]);
     expect(states[0]).not.toHaveProperty('lensgate_ended_at');
   });
 });

@@ -59,6 +59,7 @@ describe('background tasks', () => {
       'prompt-refresh': 30,
       'mcp-server-refresh': 30,
       'settings-refresh': 30,
+      'open-costs': 2,
       'decision-outcomes': 10,
     });
     expect(secondsOf(false)).toEqual({
@@ -76,6 +77,7 @@ describe('background tasks', () => {
       'prompt-refresh': 2,
       'mcp-server-refresh': 2,
       'settings-refresh': 3,
+      'open-costs': 2,
       'decision-outcomes': 10,
     });
   });
@@ -117,6 +119,7 @@ describe('background tasks', () => {
       'prompt-refresh',
       'mcp-server-refresh',
       'settings-refresh',
+      'open-costs',
       'decision-outcomes',
       'budget-windows',
       'owner-windows',

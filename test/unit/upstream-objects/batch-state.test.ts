@@ -1,5 +1,7 @@
 import { expect, it, vi } from 'vitest';
-import { storeState } from '../../../resolvers/operation/upstream-objects.ts';
+import { storeState } from '../../../resolvers/operation/object-states.ts';
+import { NO_OPEN_COSTS } from '../../support/no-open-costs.ts';
+import { UpstreamFailed } from '../../../src/domain/errors.ts';
 import type { UpstreamObject } from '../../../src/domain/upstream-objects/upstream-object.ts';
 
 type StateScope = Parameters<typeof storeState>[0];
@@ -24,6 +26,7 @@ it('an ended batch is stored as ended only when the records of its spend are com
       stores: { upstreamObjects: { saveState: async () => steps.push('state stored') } },
       gateway: {
         deployment: () => ({ id: 'd1', modelGroup: 'assistant' }),
+        openCosts: NO_OPEN_COSTS,
         recordBatch: async () => steps.push('spend recorded'),
       },
       records: { spendStored },
@@ -39,4 +42,30 @@ it('an ended batch is stored as ended only when the records of its spend are com
   spendStored.mockResolvedValueOnce(true);
   await storeState(scope, BATCH, ENDED);
   expect(steps).toEqual(['spend recorded', 'spend recorded', 'state stored']);
+});
+
+it.each([
+  [404, 2, 'gone'],
+  [404, 1, 'read again'],
+  [503, 30, 'gone'],
+  [503, 29, 'read again'],
+])('a batch whose output file answers %i at an age of %i days: the file is %s', async (status, days, expected) => {
+  const steps: string[] = [];
+  const failure = new UpstreamFailed('failed', { provider: 'azure', upstreamStatus: status });
+  const scope = {
+    platform: {
+      stores: { upstreamObjects: { saveState: async () => steps.push('state stored') } },
+      gateway: {
+        openCosts: NO_OPEN_COSTS,
+        deployment: () => ({ id: 'd1', modelGroup: 'assistant' }),
+        pass: () => Promise.reject(failure),
+        recordUncharged: ({ reason }: { reason: string }) => steps.push(reason),
+      },
+      records: { spendStored: () => Promise.resolve(true) },
+      clock: { now: () => new Date(days * 86_400_000) },
+    },
+    signal: new AbortController().signal,
+  } as unknown as StateScope;
+  await storeState(scope, BATCH, { id: 'up_1', status: 'completed', output_file_id: 'file-1' });
+  expect(steps).toEqual(expected === 'gone' ? ['no output file', 'state stored'] : []);
 });
