@@ -86,6 +86,7 @@ import { tagUseRoutes } from '../../rest-shims/tag-use.ts';
 import { tagRoutes } from '../../rest-shims/tags.ts';
 import { teamMemberRoutes } from '../../rest-shims/team-members.ts';
 import { teamLoggingRoutes } from '../../rest-shims/team-logging.ts';
+import { teamPermissionRoutes } from '../../rest-shims/team-permissions.ts';
 import { teamRoutes } from '../../rest-shims/teams.ts';
 import { invitationRoutes, userRoutes } from '../../rest-shims/users.ts';
 import { spendEstimateRoutes } from '../../rest-shims/spend-estimates.ts';
@@ -123,6 +124,7 @@ export function restRoutes(): readonly RouteRow[] {
     ...userRoutes,
     ...invitationRoutes,
     ...teamRoutes,
+    ...teamPermissionRoutes,
     ...teamLoggingRoutes,
     ...teamMemberRoutes,
     ...organizationRoutes,

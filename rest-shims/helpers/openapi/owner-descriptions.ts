@@ -62,6 +62,7 @@ export const OWNER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'teamMembers.remove': 'Remove a member from a team.',
   'teamMembers.resetSpend': 'Reset the spend of a member of a team.',
   'teamMembers.update': 'Update a member of a team.',
+  'teamPermissions.add': 'Add permissions of team members to several teams, or to all teams.',
   'teams.addModels': 'Add models to a team.',
   'teams.available': 'List teams that you may join.',
   'teams.block': 'Block a team.',

@@ -7,6 +7,7 @@ import { projectRoutes } from '../../../rest-shims/projects.ts';
 import { tagRoutes } from '../../../rest-shims/tags.ts';
 import { teamLoggingRoutes } from '../../../rest-shims/team-logging.ts';
 import { teamMemberRoutes } from '../../../rest-shims/team-members.ts';
+import { teamPermissionRoutes } from '../../../rest-shims/team-permissions.ts';
 import { teamRoutes } from '../../../rest-shims/teams.ts';
 import { invitationRoutes, userRoutes } from '../../../rest-shims/users.ts';
 import { type Json, tenancyClient } from '../../support/tenancy-client.ts';
@@ -15,6 +16,7 @@ const ROUTES: readonly RouteRow[] = [
   ...userRoutes,
   ...invitationRoutes,
   ...teamRoutes,
+  ...teamPermissionRoutes,
   ...teamLoggingRoutes,
   ...teamMemberRoutes,
   ...organizationRoutes,
@@ -34,6 +36,7 @@ const BODY = {
   team_ids: ['a'],
   models: ['a'],
   team_member_permissions: [],
+  permissions: [],
   member: { user_id: 'a' },
   members: [{ user_id: 'a' }],
   invitation_id: 'a',

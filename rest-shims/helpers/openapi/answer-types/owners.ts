@@ -103,6 +103,9 @@ export const OWNERS_ANSWERS: AnswerTypes = {
     rpm_limit: integer | null, budget_duration: unknown, allowed_models: unknown, temp_budget_increase: unknown,
     temp_budget_expiry: unknown }
   `,
+  'teamPermissions.add': `
+    { message: string, teams_updated: integer, permissions_appended: string[] | null }
+  `,
   'teams.addModels': 'Team',
   'teams.available': 'Team[]',
   'teams.block': 'Team',
