@@ -87,6 +87,7 @@ import { tagRoutes } from '../../rest-shims/tags.ts';
 import { teamMemberRoutes } from '../../rest-shims/team-members.ts';
 import { teamLoggingRoutes } from '../../rest-shims/team-logging.ts';
 import { teamPermissionRoutes } from '../../rest-shims/team-permissions.ts';
+import { teamSpendRoutes } from '../../rest-shims/team-spend.ts';
 import { teamRoutes } from '../../rest-shims/teams.ts';
 import { invitationRoutes, userRoutes } from '../../rest-shims/users.ts';
 import { spendEstimateRoutes } from '../../rest-shims/spend-estimates.ts';
@@ -174,6 +175,7 @@ export function restRoutes(): readonly RouteRow[] {
     ...activityKeyRoutes,
     ...tagUseRoutes,
     ...activityExportRoutes,
+    ...teamSpendRoutes,
     ...gatewayActivityRoutes,
     ...settingRoutes,
     ...settingGroupRoutes,
