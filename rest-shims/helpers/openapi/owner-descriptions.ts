@@ -56,6 +56,7 @@ export const OWNER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'teamLogging.addCallback': 'Add a callback to which the calls of a team are exported.',
   'teamLogging.disable': 'Stop the export of calls of a team, and remove the callbacks of the team.',
   'teamLogging.get': 'Read the callbacks of a team.',
+  'teamLogging.removeCallback': 'Remove one callback of a team. Its other callbacks stay.',
   'teamMembers.add': 'Add members to a team.',
   'teamMembers.addMany': 'Add members to a team, with a result for each.',
   'teamMembers.own': 'Read your own membership of a team.',

@@ -84,6 +84,10 @@ export const OWNERS_ANSWERS: AnswerTypes = {
     { status: string, data: { team_id: string, success_callbacks: string[], failure_callbacks: string[],
     callback_vars: Record<string> } }
   `,
+  'teamLogging.removeCallback': `
+    { status: string, message: string, data: { team_id: string, success_callbacks: string[],
+    failure_callbacks: string[] } }
+  `,
   'teamMembers.add': 'Team',
   'teamMembers.addMany': `
     { team_id: string, results: { user_id: string | null, user_email: unknown, success: boolean, error: string | null,
