@@ -65,7 +65,6 @@ export const teamLoggingRoutes: readonly RouteRow[] = withIgnoredHeader([
     ...ROW,
     name: 'teamLogging.removeCallback',
     method: 'DELETE',
-    bodyLimit: 0,
     paths: ['/team/:team/callback/:callback'],
     parse: ({ params }) => ({ id: teamIn(params), callback: params['callback'] ?? '' }),
     run: removeTeamCallback,
