@@ -85,6 +85,7 @@ import { signInRoutes } from '../../rest-shims/sign-in.ts';
 import { tagUseRoutes } from '../../rest-shims/tag-use.ts';
 import { tagRoutes } from '../../rest-shims/tags.ts';
 import { teamMemberRoutes } from '../../rest-shims/team-members.ts';
+import { teamKeyRoutes } from '../../rest-shims/team-keys.ts';
 import { teamLoggingRoutes } from '../../rest-shims/team-logging.ts';
 import { teamPermissionRoutes } from '../../rest-shims/team-permissions.ts';
 import { teamSpendRoutes } from '../../rest-shims/team-spend.ts';
@@ -126,6 +127,7 @@ export function restRoutes(): readonly RouteRow[] {
     ...invitationRoutes,
     ...teamRoutes,
     ...teamPermissionRoutes,
+    ...teamKeyRoutes,
     ...teamLoggingRoutes,
     ...teamMemberRoutes,
     ...organizationRoutes,

@@ -53,6 +53,7 @@ export const OWNER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'tags.info': 'Read tags.',
   'tags.list': 'List tags.',
   'tags.update': 'Update a tag.',
+  'teamKeys.update': 'Make one change to several keys of a team, or to all its keys.',
   'teamLogging.addCallback': 'Add a callback to which the calls of a team are exported.',
   'teamLogging.disable': 'Stop the export of calls of a team, and remove the callbacks of the team.',
   'teamLogging.get': 'Read the callbacks of a team.',

@@ -5,6 +5,7 @@ import type { RouteRow } from '../../../rest-shims/helpers/http/route.ts';
 import { organizationRoutes } from '../../../rest-shims/organizations.ts';
 import { projectRoutes } from '../../../rest-shims/projects.ts';
 import { tagRoutes } from '../../../rest-shims/tags.ts';
+import { teamKeyRoutes } from '../../../rest-shims/team-keys.ts';
 import { teamLoggingRoutes } from '../../../rest-shims/team-logging.ts';
 import { teamMemberRoutes } from '../../../rest-shims/team-members.ts';
 import { teamPermissionRoutes } from '../../../rest-shims/team-permissions.ts';
@@ -17,6 +18,7 @@ const ROUTES: readonly RouteRow[] = [
   ...invitationRoutes,
   ...teamRoutes,
   ...teamPermissionRoutes,
+  ...teamKeyRoutes,
   ...teamLoggingRoutes,
   ...teamMemberRoutes,
   ...organizationRoutes,
@@ -37,6 +39,8 @@ const BODY = {
   models: ['a'],
   team_member_permissions: [],
   permissions: [],
+  key_ids: ['a'],
+  update_fields: { max_budget: 1 },
   member: { user_id: 'a' },
   members: [{ user_id: 'a' }],
   invitation_id: 'a',

@@ -75,6 +75,10 @@ export const OWNERS_ANSWERS: AnswerTypes = {
   'tags.info': 'Record<Tag>',
   'tags.list': 'Tag[]',
   'tags.update': '{ message: string, tag: Tag }',
+  'teamKeys.update': `
+    { total_requested: integer, successful_updates: { key: string, key_info: KeyInfo }[], failed_updates: {
+    key: string, key_info: unknown, failed_reason: string }[] }
+  `,
   'teamLogging.addCallback': '{ status: string, data: Team }',
   'teamLogging.disable': `
     { status: string, message: string, data: { team_id: string, success_callbacks: unknown[],
