@@ -1,7 +1,8 @@
 import type { TeamKeysChange } from '../../../resolvers/team-keys.ts';
-import { InvalidInput, type Issue } from '../../../src/domain/errors.ts';
+import { InvalidInput } from '../../../src/domain/errors.ts';
 import type { JsonObject } from '../../../src/domain/json-object.ts';
 import { dictionary, flag, members, parseObject, required, requiredText, texts } from '../http/body-fields.ts';
+import { assertKnownMembers, valueFault } from '../http/known-members.ts';
 import { type JsonSchema, merged, objectSchema } from '../http/schema.ts';
 import { KEY_CHANGE, parsePatch } from './keys.ts';
 
@@ -47,23 +48,13 @@ export const TEAM_KEYS: JsonSchema = merged(
   ),
 );
 
-const faultOf = (path: Issue['path'], text: string): InvalidInput =>
-  new InvalidInput('The body is not valid.', [{ path, rule: 'value_error', message: `Value error, ${text}` }]);
-
 function assertFields(update: JsonObject): void {
-  const unknown = Object.keys(update).filter((name) => !FIELDS.has(name));
-  if (unknown.length > 0) {
-    const rule = { rule: 'extra_forbidden', message: 'Extra inputs are not permitted' };
-    throw new InvalidInput(
-      'The body is not valid.',
-      unknown.map((name) => ({ ...rule, path: [...PLACE, name], input: update[name] })),
-    );
-  }
+  assertKnownMembers(update, FIELDS, PLACE);
   if (Object.keys(update).length === 0)
-    throw faultOf(PLACE, 'update_fields must specify at least one field to update.');
+    throw valueFault(PLACE, 'update_fields must specify at least one field to update.');
   const { temp_budget_increase: increase = null, temp_budget_expiry: expiry = null } = update;
   if ((increase === null) !== (expiry === null))
-    throw faultOf(PLACE, 'temp_budget_increase and temp_budget_expiry must be set together');
+    throw valueFault(PLACE, 'temp_budget_increase and temp_budget_expiry must be set together');
 }
 
 /** The team, its keys and their change. Throws InvalidInput unless the body names keys, or all keys of the team. */
@@ -74,9 +65,9 @@ export function parseTeamKeys(body: Uint8Array): TeamKeysChange {
   assertFields(update);
   const patch = parsePatch(update, PLACE);
   if (keys.length > 0 && isAll === true)
-    throw faultOf(['body'], 'Provide either `key_ids` or `all_keys_in_team=True`, not both.');
+    throw valueFault(['body'], 'Provide either `key_ids` or `all_keys_in_team=True`, not both.');
   if (keys.length === 0 && isAll !== true)
-    throw faultOf(['body'], 'Must provide either `key_ids` (non-empty) or `all_keys_in_team=True`.');
+    throw valueFault(['body'], 'Must provide either `key_ids` (non-empty) or `all_keys_in_team=True`.');
   if (teamId === '') throw new InvalidInput('team_id is required', [], { field: 'team_id' });
   return { teamId, keys: isAll === true ? null : keys, patch };
 }

@@ -42,6 +42,7 @@ export const OWNER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'organizations.info': 'Read an organization.',
   'organizations.infos': 'Read several organizations.',
   'organizations.list': 'List organizations.',
+  'organizations.patch': 'Update an organization. Its id is in the path, and unknown members are refused.',
   'organizations.update': 'Update an organization.',
   'projects.create': 'Create a project of a team.',
   'projects.delete': 'Delete projects.',

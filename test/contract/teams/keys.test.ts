@@ -112,7 +112,11 @@ describe('teamKeys.update', () => {
     msg: `Value error, ${text}`,
   });
   it.each([
-    ['no fields', { ...BODY, update_fields: undefined }, { type: 'missing', loc: ['body', 'update_fields'] }],
+    [
+      'no fields',
+      { ...BODY, update_fields: undefined },
+      { type: 'missing', loc: ['body', 'update_fields'], msg: 'Field required' },
+    ],
     [
       'empty fields',
       { ...BODY, update_fields: {} },
@@ -131,7 +135,11 @@ describe('teamKeys.update', () => {
     [
       'a field of a wrong type',
       { ...BODY, update_fields: { rpm_limit: 'x' } },
-      { type: 'int_parsing', loc: ['body', 'update_fields', 'rpm_limit'] },
+      {
+        type: 'int_parsing',
+        loc: ['body', 'update_fields', 'rpm_limit'],
+        msg: 'Input should be a valid integer, unable to parse string as an integer',
+      },
     ],
     [
       'keys and all keys',
@@ -145,8 +153,7 @@ describe('teamKeys.update', () => {
     ],
   ])('teamKeys.update 422: %s', async (_what, body, fault) => {
     const { status, body: answer } = await post(PATH, body);
-    expect([status, answer]).toMatchObject([422, { detail: [fault] }]);
-    expect(answer['detail']).toHaveLength(1);
+    expect([status, answer]).toEqual([422, { detail: [fault] }]);
   });
 
   it('teamKeys.update 401: no key, and a member without the permission; 403: a read-only administrator', async () => {

@@ -64,6 +64,7 @@ export const OWNERS_ANSWERS: AnswerTypes = {
   'organizations.info': 'Organization',
   'organizations.infos': 'Organization[]',
   'organizations.list': 'Organization[]',
+  'organizations.patch': 'Organization',
   'organizations.update': 'Organization',
   'projects.create': 'Project',
   'projects.delete': 'Project[]',
