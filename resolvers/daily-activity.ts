@@ -167,16 +167,19 @@ const hitsOf = async ({ platform }: Scope<ActivityPlatform>, filter: SpendFilter
 export interface ActivityExportQuery extends EntityQuery {
   /** Further field to group by; null for one row per day and entity. */
   readonly by: 'key' | 'model' | 'user' | null;
-  readonly offsetMs: number;
+  /** Offset of the time zone of the days, in ms. It is added to start times. Null does not group by day. */
+  readonly offsetMs: number | null;
 }
 
 export interface ActivityExport {
-  /** Grouped by day, entity and the field of the query. */
+  /** Grouped by day unless `offsetMs` is null, by entity and by the field of the query. Highest cost first. */
   readonly groups: readonly SpendGroup[];
   readonly names: ActivityNames;
+  /** Aliases by user id when the query groups by user; null for a user without an alias. */
+  readonly userAliases: ReadonlyMap<string, string | null>;
 }
 
-/** Sums of calls by day and entity, for tables. */
+/** Sums of calls by entity, and by day unless `offsetMs` is null, for tables. */
 export const readActivityTable = operation({
   name: 'readActivityTable',
   access: activityReader,
@@ -188,22 +191,18 @@ export const readActivityTable = operation({
     const groups = await stores.spendReports.groups({
       filter,
       by: by === null || by === entity ? [entity] : [entity, by],
-      bucket: { ms: DAY_MS, offsetMs },
+      ...(offsetMs === null ? {} : { bucket: { ms: DAY_MS, offsetMs } }),
       limit: MAX_GROUPS,
     });
     const values = (field: SpendField): readonly string[] => [
       ...new Set(groups.flatMap((group) => group.values[field] ?? [])),
     ];
     const names = await activityNames(scope, entity, { hashes: values('key'), entities: values(entity) });
-    return { groups, names: by === 'user' ? await withEmails(scope, names, values('user')) : names };
+    const users = by === 'user' ? await stores.users.findMany(values('user')) : [];
+    return {
+      groups,
+      names: { ...names, emails: new Map([...names.emails, ...users.map(({ id, email }) => [id, email] as const)]) },
+      userAliases: new Map(users.map(({ id, alias }) => [id, alias])),
+    };
   },
 });
-
-async function withEmails(
-  { platform }: Scope<ActivityPlatform>,
-  names: ActivityNames,
-  users: readonly string[],
-): Promise<ActivityNames> {
-  const found = await platform.stores.users.findMany(users);
-  return { ...names, emails: new Map([...names.emails, ...found.map(({ id, email }) => [id, email] as const)]) };
-}

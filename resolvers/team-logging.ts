@@ -1,11 +1,12 @@
 import type { JsonObject } from '../src/domain/json-object.ts';
-import { InvalidInput } from '../src/domain/errors.ts';
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import {
   assertCallback,
   isLoggingDisabled,
   type TeamCallback,
   teamCallbacks,
   withCallback,
+  withoutCallback,
   WITHOUT_LOGGING,
   withReplacedSecrets,
 } from '../src/domain/teams/logging.ts';
@@ -79,6 +80,26 @@ export const getTeamLogging = operation({
       isDisabled: isLoggingDisabled(metadata),
       callbacks: teamCallbacks(metadata).map((one) => withReplacedSecrets(one, () => REDACTED)),
     };
+  },
+});
+
+/**
+ * Removes the callbacks of a team that have a name. Its other callbacks stay, and logging is not disabled. Takes effect
+ * in other processes within four seconds. Throws Forbidden, and NotFound for an unknown team or callback.
+ */
+export const removeTeamCallback = operation({
+  name: 'removeTeamCallback',
+  access: teamManager,
+  async run(
+    scope: Scope<TeamLoggingPlatform>,
+    { id, callback }: NamedTeam & { readonly callback: string },
+  ): Promise<TeamView> {
+    await managedTeam(scope, id);
+    return changeCallbacks(scope, id, ({ metadata }) => {
+      const fields = withoutCallback(metadata, callback);
+      if (fields !== null) return fields;
+      throw new NotFound('callback', callback, `callback_name = ${callback} is not registered for team_id = ${id}.`);
+    });
   },
 });
 

@@ -71,7 +71,8 @@ const COMMON = {
   bodyLimit: 1024 * 1024,
 } as const;
 
-const GROUP = '/v1/access_group/:group';
+const GROUPS = ['/v1/access_group', '/v1/unified_access_group'] as const;
+const GROUP = ['/v1/access_group/:group', '/v1/unified_access_group/:group'] as const;
 
 /** Access groups: models that teams and keys may call in addition to those of their own lists. */
 export const accessGroupRoutes: readonly RouteRow[] = [
@@ -80,7 +81,7 @@ export const accessGroupRoutes: readonly RouteRow[] = [
     method: 'POST',
     name: 'accessGroups.create',
     bodySchema: readNew.schema,
-    paths: ['/v1/access_group'],
+    paths: GROUPS,
     statuses: [201, 400, 401, 403, 409, 422],
     parse: ({ body }) => parseNew(body),
     run: createAccessGroup,
@@ -90,7 +91,7 @@ export const accessGroupRoutes: readonly RouteRow[] = [
     ...COMMON,
     method: 'GET',
     name: 'accessGroups.list',
-    paths: ['/v1/access_group'],
+    paths: GROUPS,
     statuses: [200, 401],
     bodyLimit: 0,
     parse: () => undefined,
@@ -101,7 +102,7 @@ export const accessGroupRoutes: readonly RouteRow[] = [
     ...COMMON,
     method: 'GET',
     name: 'accessGroups.info',
-    paths: [GROUP],
+    paths: GROUP,
     statuses: [200, 401, 404],
     bodyLimit: 0,
     parse: ({ params }) => ({ id: params['group'] ?? '' }),
@@ -113,7 +114,7 @@ export const accessGroupRoutes: readonly RouteRow[] = [
     method: 'PUT',
     name: 'accessGroups.update',
     bodySchema: readChange.schema,
-    paths: [GROUP],
+    paths: GROUP,
     statuses: [200, 400, 401, 403, 404, 409, 422],
     parse: parseChange,
     run: updateAccessGroup,
@@ -123,7 +124,7 @@ export const accessGroupRoutes: readonly RouteRow[] = [
     ...COMMON,
     method: 'DELETE',
     name: 'accessGroups.delete',
-    paths: [GROUP],
+    paths: GROUP,
     statuses: [204, 401, 403, 404],
     bodyLimit: 0,
     parse: ({ params }) => ({ id: params['group'] ?? '' }),

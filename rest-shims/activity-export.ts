@@ -54,7 +54,7 @@ function rowOf(
   const key = by === 'key' ? keys.get(values.key ?? '') : undefined;
   const user = by === 'user' ? (values.user ?? '') : (key?.userId ?? null);
   return {
-    date: dayText((group.startMs ?? 0) + offsetMs),
+    date: dayText((group.startMs ?? 0) + (offsetMs ?? 0)),
     entity_id: id,
     entity_alias:
       entity === 'team' || entity === 'organization' || entity === 'endUser' ? (aliases.get(id) ?? null) : null,

@@ -12,14 +12,7 @@ import {
   unblockKey,
   updateKey,
 } from '../resolvers/keys.ts';
-import {
-  type BulkOutcome,
-  checkKeyHealth,
-  getKeyInfos,
-  listKeyAliases,
-  resetKeySpend,
-  updateKeys,
-} from '../resolvers/key-upkeep.ts';
+import { checkKeyHealth, getKeyInfos, listKeyAliases, resetKeySpend, updateKeys } from '../resolvers/key-upkeep.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { KEY_SORTS, KEY_STATUSES } from '../src/domain/keys/virtual-key.ts';
 import { usdNumber } from '../src/domain/money.ts';
@@ -40,7 +33,7 @@ import {
   parseUpdates,
 } from './helpers/fields/keys.ts';
 import { RESET_BODY, resetFrom } from './helpers/fields/limits.ts';
-import { renderGenerated, renderInfo, renderListed, renderStored } from './helpers/answers/keys.ts';
+import { renderGenerated, renderInfo, renderListed, renderOutcomes, renderStored } from './helpers/answers/keys.ts';
 import { textParameters } from './helpers/http/schema.ts';
 import { isoOrNull, usdOrNull } from './helpers/answers/limits.ts';
 import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
@@ -162,16 +155,6 @@ const generatedAnswer = (generated: GeneratedKey, body: Uint8Array) =>
 const secretHeaders = (body: Uint8Array): Record<string, string> => ({
   'cache-control': 'no-store',
   ...ignoredMembersHeader(body),
-});
-
-const renderOutcomes = (outcomes: readonly BulkOutcome[]) => ({
-  total_requested: outcomes.length,
-  successful_updates: outcomes.flatMap(({ key, info }) =>
-    info === null ? [] : [{ key, key_info: renderStored(info) }],
-  ),
-  failed_updates: outcomes.flatMap(({ key, failure }) =>
-    failure === null ? [] : [{ key, key_info: null, failed_reason: failure }],
-  ),
 });
 
 /** Virtual keys: creation, rotation, changes, lists and spend. */

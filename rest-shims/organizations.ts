@@ -40,6 +40,7 @@ import {
   limitsFrom,
   renamedMembers,
 } from './helpers/fields/limits.ts';
+import { ORGANIZATION_PATCH, parseOrganizationPatch } from './helpers/fields/organization-patch.ts';
 import { OBJECT_PERMISSION } from './helpers/fields/object-permission.ts';
 import { assertNamesUser } from './helpers/fields/members.ts';
 import { teamColumns } from './helpers/answers/teams.ts';
@@ -208,6 +209,17 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
     paths: ['/organization/update'],
     statuses: STATUSES_WITH_ID,
     parse: ({ body }) => parseChange(body),
+    run: updateOrganization,
+    render: (view) => json(renderOrganization(view)),
+  }),
+  route({
+    ...ROW,
+    name: 'organizations.patch',
+    bodySchema: ORGANIZATION_PATCH,
+    method: 'PATCH',
+    paths: ['/v2/organization/:organization'],
+    statuses: [200, 401, 403, 404, 422],
+    parse: ({ body, params }) => ({ id: params['organization'] ?? '', ...parseOrganizationPatch(body) }),
     run: updateOrganization,
     render: (view) => json(renderOrganization(view)),
   }),

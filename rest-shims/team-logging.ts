@@ -2,9 +2,10 @@ import {
   addTeamCallback,
   disableTeamLogging,
   getTeamLogging,
+  removeTeamCallback,
   type TeamLoggingView,
 } from '../resolvers/team-logging.ts';
-import { CALLBACK_TYPES, receivesOutcome } from '../src/domain/teams/logging.ts';
+import { CALLBACK_TYPES, receivesOutcome, teamCallbacks } from '../src/domain/teams/logging.ts';
 import { fields, oneOf, recordOf, requiredText, text } from './helpers/http/body-fields.ts';
 import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
@@ -59,6 +60,26 @@ export const teamLoggingRoutes: readonly RouteRow[] = withIgnoredHeader([
     parse: ({ params }) => ({ id: teamIn(params) }),
     run: getTeamLogging,
     render: (view) => json({ status: 'success', data: renderLogging(view) }),
+  }),
+  route({
+    ...ROW,
+    name: 'teamLogging.removeCallback',
+    method: 'DELETE',
+    paths: ['/team/:team/callback/:callback'],
+    parse: ({ params }) => ({ id: teamIn(params), callback: params['callback'] ?? '' }),
+    run: removeTeamCallback,
+    render({ team }, { params }) {
+      const callbacks = teamCallbacks(team.metadata);
+      return json({
+        status: 'success',
+        message: `Callback ${params['callback'] ?? ''} removed for team ${team.id}`,
+        data: {
+          team_id: team.id,
+          success_callbacks: namesFor('success', callbacks),
+          failure_callbacks: namesFor('failure', callbacks),
+        },
+      });
+    },
   }),
   route({
     ...ROW,

@@ -2,6 +2,7 @@ import {
   addTeamCallback,
   disableTeamLogging,
   getTeamLogging,
+  removeTeamCallback,
   type TeamLoggingView,
 } from '../resolvers/team-logging.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
@@ -53,6 +54,14 @@ const AddTeamCallbackInput = builder.inputType('AddTeamCallbackInput', {
   }),
 });
 
+const RemoveTeamCallbackInput = builder.inputType('RemoveTeamCallbackInput', {
+  description: 'A callback to remove from a team.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Team: global id or local id.' }),
+    name: t.string({ required: true, description: 'Kind of the callback, such as `langfuse`.' }),
+  }),
+});
+
 const DisableTeamLoggingInput = builder.inputType('DisableTeamLoggingInput', {
   description: 'The team whose calls are no longer exported.',
   fields: (t) => ({
@@ -88,6 +97,21 @@ builder.mutationFields((t) => ({
         vars: readTexts(variables, 'variables'),
       };
       const { team } = await reloadOwnersAfter(scope, addTeamCallback(scope, { id: localId('Team', id), callback }));
+      return { id: team.id };
+    },
+  }),
+  removeTeamCallback: t.field({
+    type: TeamType,
+    description:
+      'Removes the callbacks of one kind from a team. Its other callbacks stay, and logging is not disabled. For proxy, organization and team administrators.',
+    args: { input: t.arg({ type: RemoveTeamCallbackInput, required: true, description: 'The callback to remove.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'RemoveTeamCallbackResult', description: 'The team, or why no callback was removed.' },
+    },
+    resolve: async (_root, { input: { id, name } }, { scope }) => {
+      const removal = removeTeamCallback(scope, { id: localId('Team', id), callback: name });
+      const { team } = await reloadOwnersAfter(scope, removal);
       return { id: team.id };
     },
   }),

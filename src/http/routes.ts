@@ -85,7 +85,10 @@ import { signInRoutes } from '../../rest-shims/sign-in.ts';
 import { tagUseRoutes } from '../../rest-shims/tag-use.ts';
 import { tagRoutes } from '../../rest-shims/tags.ts';
 import { teamMemberRoutes } from '../../rest-shims/team-members.ts';
+import { teamKeyRoutes } from '../../rest-shims/team-keys.ts';
 import { teamLoggingRoutes } from '../../rest-shims/team-logging.ts';
+import { teamPermissionRoutes } from '../../rest-shims/team-permissions.ts';
+import { teamSpendRoutes } from '../../rest-shims/team-spend.ts';
 import { teamRoutes } from '../../rest-shims/teams.ts';
 import { invitationRoutes, userRoutes } from '../../rest-shims/users.ts';
 import { spendEstimateRoutes } from '../../rest-shims/spend-estimates.ts';
@@ -123,6 +126,8 @@ export function restRoutes(): readonly RouteRow[] {
     ...userRoutes,
     ...invitationRoutes,
     ...teamRoutes,
+    ...teamPermissionRoutes,
+    ...teamKeyRoutes,
     ...teamLoggingRoutes,
     ...teamMemberRoutes,
     ...organizationRoutes,
@@ -172,6 +177,7 @@ export function restRoutes(): readonly RouteRow[] {
     ...activityKeyRoutes,
     ...tagUseRoutes,
     ...activityExportRoutes,
+    ...teamSpendRoutes,
     ...gatewayActivityRoutes,
     ...settingRoutes,
     ...settingGroupRoutes,

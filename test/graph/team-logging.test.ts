@@ -8,12 +8,13 @@ const READ = '{ teamLogging(id: "t1") { disabled callbacks { name type variables
 const ADD = `mutation ($variables: JSON) {
   addTeamCallback(input: { id: "t1", name: "langsmith", type: FAILURE, variables: $variables }) ${TEAM}
 }`;
+const REMOVE = `mutation { removeTeamCallback(input: { id: "t1", name: "langsmith" }) ${TEAM} }`;
 const DISABLE = `mutation { disableTeamLogging(input: { id: "t1" }) ${TEAM} }`;
 
 const graph = async (query: string, variables: object = {}, key?: string): Promise<unknown> =>
   (await post('/graphql', { query, variables }, key)).body['data'];
 
-it('callbacks of a team are added, read and disabled', async () => {
+it('callbacks of a team are added, read, removed and disabled', async () => {
   await post('/team/new', { team_id: 't1' });
   const variables = { langsmith_api_key: 'ls-1', langsmith_project: 'p' };
   expect(await graph(ADD, { variables: {} })).toEqual({
@@ -23,6 +24,14 @@ it('callbacks of a team are added, read and disabled', async () => {
   const callback = { name: 'langsmith', type: 'FAILURE', variables: { ...variables, langsmith_api_key: 'REDACTED' } };
   expect(await graph(READ)).toEqual({ teamLogging: { disabled: false, callbacks: [callback] } });
   expect(await graph(READ, {}, await user({ user_id: 'stranger' }))).toEqual({ teamLogging: null });
+  expect(await graph(REMOVE)).toEqual({ removeTeamCallback: { __typename: 'Team', teamId: 't1' } });
+  expect(await graph(READ)).toEqual({ teamLogging: { disabled: false, callbacks: [] } });
+  expect(await graph(REMOVE)).toEqual({
+    removeTeamCallback: {
+      __typename: 'NotFoundError',
+      message: 'callback_name = langsmith is not registered for team_id = t1.',
+    },
+  });
   expect(await graph(DISABLE)).toEqual({ disableTeamLogging: { __typename: 'Team', teamId: 't1' } });
   expect(await graph(READ)).toEqual({ teamLogging: { disabled: true, callbacks: [] } });
 });

@@ -1,3 +1,4 @@
+import type { BulkOutcome } from '../../../resolvers/key-upkeep.ts';
 import type { KeyInfo } from '../../../resolvers/operation/key-lookup.ts';
 import type { GeneratedKey } from '../../../resolvers/operation/key-issue.ts';
 import type { Budget } from '../../../src/domain/budgets/budget.ts';
@@ -205,4 +206,15 @@ export const renderListed = (info: KeyInfo) => ({
         deleted_by_api_key: info.row.deletedBy,
         litellm_changed_by: null,
       }),
+});
+
+/** Outcomes of the changes of several keys. */
+export const renderOutcomes = (outcomes: readonly BulkOutcome[]) => ({
+  total_requested: outcomes.length,
+  successful_updates: outcomes.flatMap(({ key, info }) =>
+    info === null ? [] : [{ key, key_info: renderStored(info) }],
+  ),
+  failed_updates: outcomes.flatMap(({ key, failure }) =>
+    failure === null ? [] : [{ key, key_info: null, failed_reason: failure }],
+  ),
 });

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/domain/json-object.ts';
 import { ROLES } from '../../../src/domain/role.ts';
-import { InvalidInput } from '../../../src/domain/errors.ts';
+import { InvalidInput, type Issue } from '../../../src/domain/errors.ts';
 import type { KeyPatch } from '../../../src/domain/keys/key-change.ts';
 import type { KeyDraft } from '../../../src/domain/keys/key-draft.ts';
 import {
@@ -165,8 +165,11 @@ const readNamed = members({ key: requiredText });
 const readRotation = members({ key: text, new_key: text, grace_period: text });
 
 /** Settings and metadata members of a body. Members that were not sent are absent. */
-function parseSettings(input: JsonObject): { readonly settings: SettingsPatch; readonly metadataMembers: JsonObject } {
-  const values = readSettings(input);
+function parseSettings(
+  input: JsonObject,
+  path?: Issue['path'],
+): { readonly settings: SettingsPatch; readonly metadataMembers: JsonObject } {
+  const values = readSettings(input, path);
   const settings = Object.entries(SETTINGS).flatMap(([name, [member]]) =>
     values[name] === undefined ? [] : [[member, values[name]] as const],
   );
@@ -237,13 +240,13 @@ export function parseDraft(body: Uint8Array): KeyDraft {
 }
 
 /**
- * The patch of a body. A member that was not sent is absent. For `spend`, `user_role` and `blocked`, null counts as not
- * sent.
+ * The patch of a body, or of the object at a path of it. A member that was not sent is absent. For `spend`,
+ * `user_role` and `blocked`, null counts as not sent. Throws InvalidInput.
  */
-function parsePatch(input: JsonObject): KeyPatch {
+export function parsePatch(input: JsonObject, path?: Issue['path']): KeyPatch {
   const values = allValid(
-    () => readChanges(input),
-    () => readSettings(input),
+    () => readChanges(input, path),
+    () => readSettings(input, path),
   );
   assertNoUnsupported(input);
   const { key_alias: alias, duration, models, user_id: userId, team_id: teamId, metadata, blocked } = values;
@@ -261,7 +264,7 @@ function parsePatch(input: JsonObject): KeyPatch {
     ...(values.user_role === undefined || values.user_role === null ? {} : { role: values.user_role }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(blocked === undefined || blocked === null ? {} : { blocked }),
-    ...parseSettings(input),
+    ...parseSettings(input, path),
   };
 }
 

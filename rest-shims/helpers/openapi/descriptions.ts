@@ -101,6 +101,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'dailyActivity.teamKeys': 'Read spend and tokens of the keys of teams, by pages.',
   'dailyActivity.teamModelKeys': 'Read which keys of teams spend most on a model.',
   'dailyActivity.teamSearch': 'Find keys of teams with their spend and tokens.',
+  'dailyActivity.teamUsers': 'Read spend and tokens of teams by user. Members of a team see their own.',
   'dailyActivity.teamWhole': 'Read daily spend and tokens of teams, in one answer.',
   'dailyActivity.user': 'Read daily spend and tokens of users, by pages.',
   'dailyActivity.userExport': 'Download daily spend and tokens of users as a table.',

@@ -31,6 +31,7 @@ const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   'keys.block': { key: 'sk-...' },
   'keys.delete': { keys: ['sk-...'] },
   'teamMembers.resetSpend': { reset_to: 0 },
+  'teamKeys.update': { team_id: 'my-team', all_keys_in_team: true, update_fields: { max_budget: 10 } },
   'teamLogging.addCallback': {
     callback_name: 'langfuse',
     callback_type: 'success_and_failure',

@@ -108,6 +108,17 @@ export const withCallback = (metadata: JsonObject, { name, type, vars }: TeamCal
   [CALLBACK_SETTINGS]: null,
 });
 
+/**
+ * Changes to members of a team's metadata that remove the callbacks with a name, of every type. Other callbacks stay.
+ * Null when there is none.
+ */
+export function withoutCallback(metadata: JsonObject, name: string): JsonObject | null {
+  const list = metadata[CALLBACKS];
+  if (!Array.isArray(list)) return null;
+  const others = (list as readonly unknown[]).filter((one) => !isJsonObject(one) || one['callback_name'] !== name);
+  return others.length === list.length ? null : { [CALLBACKS]: others };
+}
+
 /** Changes to members of a team's metadata that remove all callbacks and disable logging. */
 export const WITHOUT_LOGGING: JsonObject = {
   [CALLBACKS]: null,

@@ -100,6 +100,19 @@ describe('access groups', () => {
     expect(await send('GET', `${PATH}/${id}`)).toEqual(notFound(id));
   });
 
+  it('have a second path for every route', async () => {
+    const path = '/v1/unified_access_group';
+    const { status, body } = await send('POST', path, { access_group_name: 'unified' });
+    expect([status, body]).toMatchObject([201, { access_group_name: 'unified' }]);
+    const one = `${path}/${String(body?.['access_group_id'])}`;
+    expect(await send('GET', one)).toEqual({ status: 200, body });
+    expect(await send('GET', path)).toEqual(await send('GET', PATH));
+    const { body: changed } = await send('PUT', one, { description: 'd' });
+    expect(changed).toMatchObject({ access_group_name: 'unified', description: 'd' });
+    expect(await send('DELETE', one)).toEqual({ status: 204, body: null });
+    expect((await send('GET', one)).status).toBe(404);
+  });
+
   it.each([
     ['accessGroups.create', 'POST', PATH],
     ['accessGroups.update', 'PUT', `${PATH}/any`],

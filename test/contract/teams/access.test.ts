@@ -5,8 +5,10 @@ import type { RouteRow } from '../../../rest-shims/helpers/http/route.ts';
 import { organizationRoutes } from '../../../rest-shims/organizations.ts';
 import { projectRoutes } from '../../../rest-shims/projects.ts';
 import { tagRoutes } from '../../../rest-shims/tags.ts';
+import { teamKeyRoutes } from '../../../rest-shims/team-keys.ts';
 import { teamLoggingRoutes } from '../../../rest-shims/team-logging.ts';
 import { teamMemberRoutes } from '../../../rest-shims/team-members.ts';
+import { teamPermissionRoutes } from '../../../rest-shims/team-permissions.ts';
 import { teamRoutes } from '../../../rest-shims/teams.ts';
 import { invitationRoutes, userRoutes } from '../../../rest-shims/users.ts';
 import { type Json, tenancyClient } from '../../support/tenancy-client.ts';
@@ -15,6 +17,8 @@ const ROUTES: readonly RouteRow[] = [
   ...userRoutes,
   ...invitationRoutes,
   ...teamRoutes,
+  ...teamPermissionRoutes,
+  ...teamKeyRoutes,
   ...teamLoggingRoutes,
   ...teamMemberRoutes,
   ...organizationRoutes,
@@ -34,6 +38,9 @@ const BODY = {
   team_ids: ['a'],
   models: ['a'],
   team_member_permissions: [],
+  permissions: [],
+  key_ids: ['a'],
+  update_fields: { max_budget: 1 },
   member: { user_id: 'a' },
   members: [{ user_id: 'a' }],
   invitation_id: 'a',
@@ -50,7 +57,9 @@ const BODY = {
   callback_name: 'langfuse',
   reset_to: 0,
 };
-const bodyOf = ({ name }: Pick<RouteRow, 'name'>): object => (name === 'users.create' ? { user_id: 'a' } : BODY);
+/** Bodies of routes that refuse members of other routes, or give them another meaning. */
+const BODIES: Readonly<Record<string, object>> = { 'organizations.patch': {}, 'users.create': { user_id: 'a' } };
+const bodyOf = ({ name }: Pick<RouteRow, 'name'>): object => BODIES[name] ?? BODY;
 const pathOf = ({ paths }: RouteRow): string => paths[0].replaceAll(/:\w+/g, 'a');
 const routesWith = (status: number, isChange: boolean): readonly RouteRow[] =>
   ROUTES.filter(({ statuses, method }) => statuses.includes(status) && (method !== 'GET') === isChange);

@@ -87,6 +87,45 @@ describe('callbacks of a team', () => {
     });
   });
 
+  it('teamLogging.removeCallback 200: only the named callback is removed, and logging is not disabled', async () => {
+    await createTeam('log-remove');
+    await post('/team/log-remove/callback', langfuse());
+    await post('/team/log-remove/callback', {
+      callback_name: 'langsmith',
+      callback_type: 'failure',
+      callback_vars: { langsmith_api_key: 'ls-1' },
+    });
+    expect(await send('DELETE', '/team/log-remove/callback/langfuse')).toEqual({
+      status: 200,
+      body: {
+        status: 'success',
+        message: 'Callback langfuse removed for team log-remove',
+        data: { team_id: 'log-remove', success_callbacks: [], failure_callbacks: ['langsmith'] },
+      },
+    });
+    expect((await get('/team/log-remove/callback')).body['data']).toEqual({
+      team_id: 'log-remove',
+      success_callbacks: [],
+      failure_callbacks: ['langsmith'],
+      callback_vars: { langsmith_api_key: 'REDACTED' },
+    });
+    expect((await post('/team/log-remove/callback', langfuse())).status).toBe(200);
+    const { body: audit } = await get('/audit?object_id=log-remove&sort_by=updated_at&sort_order=asc');
+    expect((audit['audit_logs'] as readonly Json[]).map(({ action }) => action)).toEqual([
+      'created',
+      ...Array.from({ length: 4 }, () => 'updated'),
+    ]);
+  });
+
+  it('teamLogging.removeCallback 404: a callback that the team does not have; nothing is removed', async () => {
+    await createTeam('log-remains');
+    await post('/team/log-remains/callback', langfuse());
+    expect(await send('DELETE', '/team/log-remains/callback/langsmith')).toEqual(
+      envelope(404, 'callback_name = langsmith is not registered for team_id = log-remains.'),
+    );
+    expect((await get('/team/log-remains/callback')).body['data']).toMatchObject({ success_callbacks: ['langfuse'] });
+  });
+
   it.each([
     [
       'an unknown kind',
@@ -133,20 +172,22 @@ describe('callbacks of a team', () => {
     ]);
   });
 
-  it('teamLogging.addCallback 404, teamLogging.get 404, teamLogging.disable 404: an unknown team', async () => {
+  it('teamLogging.addCallback 404, teamLogging.get 404, teamLogging.disable 404, teamLogging.removeCallback 404: an unknown team', async () => {
     const unknown = envelope(404, 'Team not found, passed team_id=none');
     expect(await post('/team/none/callback', langfuse())).toEqual(unknown);
     expect(await get('/team/none/callback')).toEqual(unknown);
     expect(await send('POST', '/team/none/disable_logging')).toEqual(unknown);
+    expect(await send('DELETE', '/team/none/callback/langfuse')).toEqual(unknown);
   });
 
-  it('teamLogging.addCallback 401, teamLogging.get 401, teamLogging.disable 401: without a key', async () => {
+  it('teamLogging.addCallback 401, teamLogging.get 401, teamLogging.disable 401, teamLogging.removeCallback 401: without a key', async () => {
     expect(await post('/team/log-1/callback', langfuse(), '')).toEqual(NO_KEY);
     expect(await get('/team/log-1/callback', '')).toEqual(NO_KEY);
     expect(await send('POST', '/team/log-1/disable_logging', undefined, '')).toEqual(NO_KEY);
+    expect(await send('DELETE', '/team/log-1/callback/langfuse', undefined, '')).toEqual(NO_KEY);
   });
 
-  it('teamLogging.addCallback 403, teamLogging.get 403, teamLogging.disable 403: a change by a read-only administrator, a key without the route; 401: a member of the team', async () => {
+  it('teamLogging.addCallback 403, teamLogging.get 403, teamLogging.disable 403, teamLogging.removeCallback 403: a change by a read-only administrator, a key without the route; 401: a member of the team', async () => {
     const [boss, member] = [await user({ user_id: 'boss' }), await user({ user_id: 'member' })];
     await post('/team/new', {
       team_id: 'log-access',
@@ -161,6 +202,7 @@ describe('callbacks of a team', () => {
       ['POST', 'callback', langfuse()],
       ['GET', 'callback', undefined],
       ['POST', 'disable_logging', undefined],
+      ['DELETE', 'callback/langfuse', undefined],
     ] as const) {
       const answer = await send(method, `/team/log-access/${path}`, body, member);
       expect([path, answer.status]).toEqual([path, 401]);
@@ -171,6 +213,10 @@ describe('callbacks of a team', () => {
     expect((await get('/team/log-access/callback', viewer)).status).toBe(200);
     expect((await post('/team/log-access/callback', langfuse(), viewer)).status).toBe(403);
     expect((await send('POST', '/team/log-access/disable_logging', undefined, viewer)).status).toBe(403);
+    expect(await send('DELETE', '/team/log-access/callback/langfuse', undefined, viewer)).toEqual(
+      envelope(403, 'user not allowed to access this route, role= proxy_admin_viewer.', 'auth_error', 'None'),
+    );
+    expect((await send('DELETE', '/team/log-access/callback/langfuse', undefined, boss)).status).toBe(200);
     expect((await send('POST', '/team/log-access/disable_logging', undefined, boss)).status).toBe(200);
   });
 

@@ -145,6 +145,7 @@ describe('documented types', () => {
         "spend.refresh",
         "spend.reset",
         "teamLogging.disable",
+        "teamLogging.removeCallback",
       ]
     `);
   });

@@ -64,6 +64,7 @@ export const OWNERS_ANSWERS: AnswerTypes = {
   'organizations.info': 'Organization',
   'organizations.infos': 'Organization[]',
   'organizations.list': 'Organization[]',
+  'organizations.patch': 'Organization',
   'organizations.update': 'Organization',
   'projects.create': 'Project',
   'projects.delete': 'Project[]',
@@ -75,6 +76,10 @@ export const OWNERS_ANSWERS: AnswerTypes = {
   'tags.info': 'Record<Tag>',
   'tags.list': 'Tag[]',
   'tags.update': '{ message: string, tag: Tag }',
+  'teamKeys.update': `
+    { total_requested: integer, successful_updates: { key: string, key_info: KeyInfo }[], failed_updates: {
+    key: string, key_info: unknown, failed_reason: string }[] }
+  `,
   'teamLogging.addCallback': '{ status: string, data: Team }',
   'teamLogging.disable': `
     { status: string, message: string, data: { team_id: string, success_callbacks: unknown[],
@@ -83,6 +88,10 @@ export const OWNERS_ANSWERS: AnswerTypes = {
   'teamLogging.get': `
     { status: string, data: { team_id: string, success_callbacks: string[], failure_callbacks: string[],
     callback_vars: Record<string> } }
+  `,
+  'teamLogging.removeCallback': `
+    { status: string, message: string, data: { team_id: string, success_callbacks: string[],
+    failure_callbacks: string[] } }
   `,
   'teamMembers.add': 'Team',
   'teamMembers.addMany': `
@@ -102,6 +111,9 @@ export const OWNERS_ANSWERS: AnswerTypes = {
     { user_id: string, user_email: unknown, team_id: string, max_budget_in_team: number | null, tpm_limit: unknown,
     rpm_limit: integer | null, budget_duration: unknown, allowed_models: unknown, temp_budget_increase: unknown,
     temp_budget_expiry: unknown }
+  `,
+  'teamPermissions.add': `
+    { message: string, teams_updated: integer, permissions_appended: string[] | null }
   `,
   'teams.addModels': 'Team',
   'teams.available': 'Team[]',

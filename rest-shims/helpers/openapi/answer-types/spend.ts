@@ -112,6 +112,12 @@ export const SPEND_ANSWERS: AnswerTypes = {
     metadata: object }[] }
   `,
   'dailyActivity.teamSearch': '{ api_keys: { api_key: string, metrics: ActivityMetrics, metadata: object }[] }',
+  'dailyActivity.teamUsers': `
+    { start_date: string, end_date: string, results: { team_id: string, team_alias: string | null, user_id: string,
+    user_email: string | null, user_alias: string | null, spend: number, prompt_tokens: integer,
+    completion_tokens: integer, total_tokens: integer, api_requests: integer, successful_requests: integer,
+    failed_requests: integer }[] }
+  `,
   'dailyActivity.teamWhole': `
     { results: { date: string, metrics: ActivityMetrics, breakdown: Record<Record<{ metrics: ActivityMetrics,
     metadata: object, api_key_breakdown?: Record<{ metrics: ActivityMetrics, metadata: object }> }>> }[],
