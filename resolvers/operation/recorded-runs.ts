@@ -9,7 +9,7 @@ import type { ObjectPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 import { storeState } from './upstream-objects.ts';
 
-/** Age from which the background no longer reads open runs, in ms. An older run can always be deleted. */
+/** Age in ms from which the background no longer reads open runs. An older run can always be deleted. */
 const MAX_OPEN_MS = 3 * 86_400_000;
 /** Number of runs that are read from the database at once. */
 const PAGE = 100;

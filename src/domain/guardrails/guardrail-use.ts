@@ -51,7 +51,7 @@ interface GuardrailUseQuery {
   readonly guardrailId: string | null;
 }
 
-/** One page of runs, the latest first. */
+/** Query for one page of runs, the latest first. */
 interface GuardrailRunPage extends GuardrailUseQuery {
   /** Null for all results. */
   readonly result: GuardrailRunResult | null;
