@@ -23,7 +23,7 @@ export interface WriteBehind<Item> {
   flush(): Promise<void>;
   /**
    * For readers: waits at most `withinMs` until all records so far are committed. False after a timeout or a failed
-   * commit.
+   * commit attempt.
    */
   caughtUp(withinMs: number): Promise<boolean>;
   waiting(): number;
