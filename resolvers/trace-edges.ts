@@ -5,7 +5,7 @@ import { operation } from './operation/operation.ts';
 import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Catalog entry of the model and provider that a span names; null when no entry is certain. */
+/** Catalog entry of the model and provider that a span names; null when no entry is unambiguous. */
 export const findEntryOfCall = operation({
   name: 'findEntryOfCall',
   access: traceReader,

@@ -5,7 +5,7 @@ import { type Page, pageOfRows } from '../src/domain/page.ts';
 import type { PollableStream } from '../src/domain/pollable-stream.ts';
 import { isRootless, namedByFirst } from '../src/domain/traces/assemble-trace.ts';
 import { cursorAfter, readCursor } from '../src/domain/traces/cursor.ts';
-import { callSearchOf, spendWithElsewhere } from '../src/domain/traces/call-spend.ts';
+import { callSearchOf, spendWithOtherTraces } from '../src/domain/traces/call-spend.ts';
 import { type EstimatedCall, estimatedCalls, withEstimatedCalls } from '../src/domain/traces/estimate-export.ts';
 import { publishChanges } from '../src/domain/traces/publish-changes.ts';
 import type { PackedExport, SentExport } from '../src/domain/traces/packed.ts';
@@ -242,8 +242,8 @@ async function readWhole(
   const trace = await assembled(scope, summaries);
   if (trace === null) throw new TypeError('A trace is assembled from at least one summary.');
   const { spans, agents, parts, summary } = trace;
-  const { calls, agentSpend, elsewhere } = await scope.loaders.accountsByTrace.load(parts);
-  const spend = spendWithElsewhere(summary, spans, calls, elsewhere);
+  const { calls, agentSpend, rowsOfOtherTraces } = await scope.loaders.accountsByTrace.load(parts);
+  const spend = spendWithOtherTraces(summary, spans, calls, rowsOfOtherTraces);
   return { trace, outline: { agents, calls, agentSpend, spend, rootless: isRootless(spans) } };
 }
 

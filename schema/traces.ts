@@ -77,7 +77,7 @@ builder.node(TraceType, {
       traceRef: text('traceRef', 'Ref of the trace of one key, as in the HTTP API. Null for a merged trace.'),
       name: text(
         'name',
-        'Name of the root span; of the earliest one when there are several. Until a root span is stored: null in lists and updates, elsewhere the name of the earliest span.',
+        'Name of the root span; of the earliest one when there are several. Until a root span is stored: null in lists and updates, in other fields the name of the earliest span.',
       ),
       service: text(
         'service',
@@ -104,7 +104,7 @@ builder.node(TraceType, {
       status: t.field({
         type: SpanStatusType,
         description:
-          'Status of the root span. Until a root span is stored: UNSET in lists and updates, elsewhere the status of the earliest span.',
+          'Status of the root span. Until a root span is stored: UNSET in lists and updates, in other fields the status of the earliest span.',
         resolve: ({ summary }) => summary.status,
       }),
       teamId: t.id({

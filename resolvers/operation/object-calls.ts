@@ -54,7 +54,7 @@ const NOT_FOUND_TEXTS: Readonly<Record<ObjectKind, (id: string) => string>> = {
 /** Error for an object that does not exist or that the caller may not see. */
 export const noObject = (kind: ObjectKind, id: string): NotFound => new NotFound(kind, id, NOT_FOUND_TEXTS[kind](id));
 
-/** The object with an id; null for none. A container that an upstream has just made may not be stored yet. */
+/** The object with an id; null for none. A container that an upstream has just made is possibly not yet stored. */
 export async function findObject(
   { platform }: { readonly platform: Pick<ObjectPlatform, 'objectQueue' | 'stores'> },
   kind: ObjectKind,

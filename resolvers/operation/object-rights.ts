@@ -1,5 +1,5 @@
 import { type CallLabels, callLabels, END_USER } from '../../src/domain/calls/call-labels.ts';
-import { type PermissionTerms, PLAIN_TERMS } from '../../src/domain/object-permissions/permission-layers.ts';
+import { type PermissionTerms, WITHOUT_CUSTOMER } from '../../src/domain/object-permissions/permission-layers.ts';
 import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { isSwitchedOn } from '../../src/domain/settings/switches.ts';
 import type { ObjectRightsPlatform } from './object-rights-platform.ts';
@@ -24,6 +24,6 @@ export async function permissionTerms(
   const customer = id === null ? null : { id, permission: await customerPermissions.of(id) };
   const keyNeedsServers = isSwitchedOn(configuration, 'require_key_mcp_access_defined');
   const customerNeedsServers = isSwitchedOn(configuration, 'require_end_user_mcp_access_defined');
-  if (customer === null && !keyNeedsServers) return PLAIN_TERMS;
+  if (customer === null && !keyNeedsServers) return WITHOUT_CUSTOMER;
   return { customer, keyNeedsServers, customerNeedsServers };
 }

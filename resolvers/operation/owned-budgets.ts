@@ -79,7 +79,7 @@ const removeUnused = async ({ stores }: BudgetPlatform, budgetIds: readonly stri
 
 /**
  * Adds rows that refer to the new budgets `budgetIds`. Throws what `add` throws. After a Conflict no row refers to the
- * budgets, so they are removed. After any other error the rows may be stored, so the budgets stay.
+ * budgets, so they are removed. After any other error the rows are possibly stored, so the budgets are kept.
  */
 export async function addWithBudgets(
   { platform }: Scope<BudgetPlatform>,
@@ -112,8 +112,8 @@ export interface BudgetedChange<Row> {
 /**
  * Changes a row and its budget. Returns null when the row does not exist. When another request has replaced the budget
  * of the row, the change is repeated. A new budget is removed when the row does not refer to it. After an Unavailable
- * and after an unknown error the row may be stored, so the budget stays. Throws what `save`, `change` and the store
- * throw.
+ * and after an unknown error the row is possibly stored, so the budget is kept. Throws what `save`, `change` and the
+ * store throw.
  */
 export async function changeWithBudget<Row extends { readonly id: string }>(
   scope: Scope<BudgetPlatform>,

@@ -22,7 +22,7 @@ export interface TraceAccounts {
   /** By the agent's name. */
   readonly agentTokens: ReadonlyMap<string, AgentTokens>;
   /** Spend rows of the trace's calls that the gateway recorded in other traces. */
-  readonly elsewhere: readonly SpendRow[];
+  readonly rowsOfOtherTraces: readonly SpendRow[];
 }
 
 /** A batched query. */
@@ -50,9 +50,9 @@ export async function accountsOf(parts: readonly TraceIdentity[], queries: Accou
   const candidates = valuesOf(await queries.spendRowsElsewhere.loadMany(searches)).flat();
   const ofOwners = candidates.filter((row) => isOfOwner(row, parts));
   // Several calls may find the same row.
-  const elsewhere = [...new Map(ofOwners.map((row) => [row.id, row])).values()];
-  const calls = callSpendOf(spans, rows, elsewhere, unsearchedCalls(spans, spendHere));
-  return { spans, calls, agentSpend: agentSpendOf(spans, calls), agentTokens: agentTokensOf(spans), elsewhere };
+  const rowsOfOtherTraces = [...new Map(ofOwners.map((row) => [row.id, row])).values()];
+  const calls = callSpendOf(spans, rows, rowsOfOtherTraces, unsearchedCalls(spans, spendHere));
+  return { spans, calls, agentSpend: agentSpendOf(spans, calls), agentTokens: agentTokensOf(spans), rowsOfOtherTraces };
 }
 
 /** Whether an owner of the trace made the call. Senders choose response ids, so other calls may have the same ids. */

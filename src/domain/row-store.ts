@@ -1,4 +1,4 @@
-/** One page of a list of rows. Rows with an equal sort value are ordered by id, in the same direction. */
+/** Query for one page of a list of rows. Rows with an equal sort value are ordered by id, in the same direction. */
 export interface RowPage<Filter, Sort extends string> {
   readonly filter: Filter;
   readonly sort: Sort;

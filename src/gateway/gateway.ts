@@ -149,7 +149,7 @@ export interface Gateway {
 
 /** Reservation of one call in a budget outside of the gateway, such as the monthly budget of a lens. */
 export interface OuterReservation<Answer> {
-  /** Time between two renewals while the call runs, in ms. */
+  /** Time in ms between two renewals while the call runs. */
   readonly renewMs: number;
   renew(): Promise<unknown>;
   /** Ends the reservation: stores the cost and the answer of the call. The answer of a failed call is null. */

@@ -27,7 +27,7 @@ export interface Connections {
 const MAX_REFUSALS = 100;
 /** Maximum time that a refused client may take to read its answer, in ms. */
 const REFUSAL_MS = 1_000;
-/** Time after which a refused client may try again, in seconds. */
+/** Time in seconds after which a refused client may try again. */
 const RETRY_AFTER_SECONDS = 1;
 /** The share of a network is checked from this fraction of `maxOpen` on. */
 const CHECK_SHARE_FROM = 1 / 2;

@@ -13,7 +13,7 @@ import type { ProcessMessages } from '../domain/process-messages.ts';
 const GATHER_MS = 5;
 /** Minimum time between two sent messages, and between two evictions that messages cause, in ms. */
 const MIN_MESSAGE_INTERVAL_MS = 50;
-/** Time after which a message that could not be sent is sent again, in ms. */
+/** Time in ms after which a message that could not be sent is sent again. */
 const RETRY_MS = 1_000;
 /** Maximum number of ids of one kind. Beyond it, every row of the kind counts as changed. */
 const MAX_IDS = 100;

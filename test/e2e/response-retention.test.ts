@@ -19,7 +19,7 @@ const responseFrom = (days: number, id: string): StoredResponse => ({
   response: { id, object: 'response', output: [] },
 });
 
-it('a stored response is deleted after 30 days by default, and a younger response stays', async () => {
+it('a stored response is deleted after 30 days by default, and a younger response is not deleted', async () => {
   const { dataDir, adminKey, stop } = await startApp();
   await stop({ keepData: true });
   const log = { warn: () => {}, error: () => {} };

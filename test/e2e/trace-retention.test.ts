@@ -14,7 +14,7 @@ const spanAt = (traceId: string, ms: number): unknown => ({
   endTimeUnixNano: `${ms}000000`,
 });
 
-it('a trace is deleted after its retention, and a younger trace stays', async () => {
+it('a trace is deleted after its retention, and a younger trace is not deleted', async () => {
   const before = await startApp();
   const spans = [spanAt(OLD, Date.now() - 15 * DAY_MS), spanAt(YOUNG, Date.now() - 13 * DAY_MS)];
   const exported = await before.call('POST', '/v1/traces', { resourceSpans: [{ scopeSpans: [{ spans }] }] });

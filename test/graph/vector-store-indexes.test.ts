@@ -66,8 +66,8 @@ const shown = (name: string, more: object = {}): Record<string, unknown> => ({
   ...more,
 });
 
-describe('indexes of vector stores in the graph', () => {
-  it('are created, read in orders, and removed', async () => {
+describe('vector store indexes in the graph', () => {
+  it('are created, listed with an order or a filter, and deleted', async () => {
     expect(await create({ name: 'b', storeId: 'vs_b', accountName: 'account', info: { x: 1 } })).toEqual({
       createVectorStoreIndex: { __typename: 'VectorStoreIndex', ...shown('b', { info: { x: 1 } }) },
     });
@@ -91,9 +91,9 @@ describe('indexes of vector stores in the graph', () => {
     });
   });
 
-  it('are shown to keys that may read them, without their stores', async () => {
-    const hidden = shown('b', { info: { x: 1 }, storeId: null, accountName: null });
-    expect(await list('', reader)).toEqual({ vectorStoreIndexes: { totalCount: 1, nodes: [hidden] } });
+  it('are listed without store and account for keys that may only read them', async () => {
+    const withoutStore = shown('b', { info: { x: 1 }, storeId: null, accountName: null });
+    expect(await list('', reader)).toEqual({ vectorStoreIndexes: { totalCount: 1, nodes: [withoutStore] } });
     expect(await list('', stranger)).toEqual({ vectorStoreIndexes: { totalCount: 0, nodes: [] } });
     expect(JSON.stringify(await remove({ index: 'b' }, reader))).toContain('FORBIDDEN');
     expect(JSON.stringify(await create({ name: 'c', storeId: 'x', accountName: 'account' }, reader))).toContain(
@@ -101,7 +101,7 @@ describe('indexes of vector stores in the graph', () => {
     );
   });
 
-  it('are refused with a taken name, and without a registered account', async () => {
+  it('a create is refused if the name is taken or the account is not registered', async () => {
     expect(await create({ name: 'b', storeId: 'x', accountName: 'account' })).toEqual({
       createVectorStoreIndex: { __typename: 'ConflictError', message: 'Index b already exists', code: 'CONFLICT' },
     });

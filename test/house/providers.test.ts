@@ -11,9 +11,10 @@ Written by \`test/house/providers.test.ts\` from \`src/domain/chat/vendors.ts\`.
 provider before the first slash of \`litellm_params.model\`: \`groq/llama-3.3-70b-versatile\`. A provider that is not in this
 list is called with chat completions at \`api_base\`.
 
-The first variable that is set counts. The configuration file wins over variables. A key of the environment is sent only to
-the vendor's address, or to the address of the environment. With another \`api_base\` in the configuration file, set
-\`api_key\`, too. A model without a needed key is a warning at start.
+If a cell has several variables, the first one that is set is used. The configuration file takes precedence over variables.
+An API key from an environment variable is sent only to the default address, or to an address from an environment variable.
+With another \`api_base\` in the configuration file, set \`api_key\`, too. At startup, Lensgate logs a warning for each
+model that lacks a required key.
 
 | Provider | Address | Address by variable | Key by variable | Further settings, by variable |
 | --- | --- | --- | --- | --- |

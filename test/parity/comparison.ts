@@ -43,7 +43,7 @@ export function neverDifferent(all: readonly CaseComparison[], files: readonly s
 const NOT_COUNTED = new Set(['referenceFailure', 'ourObjects', 'nativeBodies', 'anyKey']);
 
 /** Numbers of cases, equal statuses and equal shapes, without the cases in `NOT_COUNTED`. */
-export function equalsOf(all: readonly CaseComparison[]) {
+export function countEqual(all: readonly CaseComparison[]) {
   const counted = all.filter(({ name }) => !NOT_COUNTED.has(CHOSEN_DIFFERENCES.get(name) ?? ''));
   return {
     cases: counted.length,
@@ -54,7 +54,7 @@ export function equalsOf(all: readonly CaseComparison[]) {
 
 /** Report with the numbers of equal answers, and each difference with its reason. */
 export function report(all: readonly CaseComparison[]): string {
-  const { cases, statuses, shapes } = equalsOf(all);
+  const { cases, statuses, shapes } = countEqual(all);
   const lines = all.flatMap(({ name, difference }) => {
     const reason = CHOSEN_DIFFERENCES.get(name);
     return difference === null ? [] : [`${difference}\n  ${reason === undefined ? 'UNEXPLAINED' : textOf(reason)}`];

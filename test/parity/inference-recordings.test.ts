@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startApp } from '../support/start-app.ts';
-import { compare, type CaseComparison, equalsOf, neverDifferent, report, unexplained } from './comparison.ts';
+import { compare, type CaseComparison, countEqual, neverDifferent, report, unexplained } from './comparison.ts';
 import {
   createReplay,
   hasRecordings,
@@ -144,7 +144,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: inferenc
   });
 
   it('are compared, and nearly all are equal', () => {
-    const { cases, statuses, shapes } = equalsOf(all);
+    const { cases, statuses, shapes } = countEqual(all);
     expect(cases).toBeGreaterThan(135);
     expect(statuses / cases).toBeGreaterThanOrEqual(0.95);
     expect(shapes / cases).toBeGreaterThanOrEqual(0.9);

@@ -55,7 +55,7 @@ for (const engine of ENGINES)
       for (const call of calls) expect(await stored(call)).toEqual([call.spend]);
     });
 
-    it('are labels of the trace of the call, except the tags of the user agent, before and after unfolding', async () => {
+    it('the trace has the labels of its call, except the user agent tags, before and after unfolding', async () => {
       const labels = { sessionId: 's', userId: 'u', tags: ['a', 'b'] };
       const agent = ['User-Agent: curl'];
       const labelled = aCall(1, { sessionId: 's', endUser: 'u', tags: ['b', 'a', ...agent] });
@@ -78,15 +78,18 @@ for (const engine of ENGINES)
     it.each([
       ['listed', () => stores.traces.sessions(ALL, SEARCH, 9).then((sessions) => sessions.map(labelsOf))],
       ['counted', () => stores.traces.countSessions(ALL, SEARCH)],
-    ])('are labels of sessions: the log is unfolded before sessions are %s', async (how, read) => {
-      const labels = { sessionId: 's', userId: 'u', tags: [] };
-      const calls = [1, 2].map((number) => aCall(number, { sessionId: 's', endUser: 'u' }));
-      await commit(calls.map((call) => ({ ...call, span: { ...call.span, labels } })));
-      expect(stores.calls.backlog()).toBe(2);
-      expect(await read()).toEqual(how === 'counted' ? 1 : [{ sessionId: 's', userId: 'u', traces: 2 }]);
-    });
+    ])(
+      'sessions have the labels of their calls: the call log is unfolded before sessions are %s',
+      async (how, read) => {
+        const labels = { sessionId: 's', userId: 'u', tags: [] };
+        const calls = [1, 2].map((number) => aCall(number, { sessionId: 's', endUser: 'u' }));
+        await commit(calls.map((call) => ({ ...call, span: { ...call.span, labels } })));
+        expect(stores.calls.backlog()).toBe(2);
+        expect(await read()).toEqual(how === 'counted' ? 1 : [{ sessionId: 's', userId: 'u', traces: 2 }]);
+      },
+    );
 
-    it('are empty for segments of versions without labels', async () => {
+    it('segments that an earlier version wrote without labels are read with empty labels', async () => {
       const calls = [aCall(1), aCall(2, { callId: 'client-call' })];
       await commit(calls);
       const [segment]: { readonly rows: string }[] = await bare.orm.em.fork().execute('select rows from call_segment');

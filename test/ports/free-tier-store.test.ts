@@ -11,7 +11,7 @@ for (const { name, skipReason, create } of ENGINES)
 
 for (const { name, skipReason, create } of ENGINES)
   describe.skipIf(skipReason !== null)(`reservations with several limits on ${name}`, () => {
-    it('are made once when a reservation of the same commit fails', async () => {
+    it('are made once when another reservation of their commit fails', async () => {
       const scratch = await create();
       onTestFinished(() => scratch.remove());
       const { freeTier } = await scratch.open();

@@ -67,7 +67,7 @@ describe('a group commit', () => {
     expect(groups).toEqual(['ab', 'c', 'd', 'e']);
   });
 
-  it('retries the jobs of a failed commit one by one', async () => {
+  it('repeats the jobs of a failed commit attempt one by one', async () => {
     const failure = new Error('no such column');
     const { groups, commit } = recordingCommit(({ name }) => (name === 'b' ? failure : null));
     const commits = createGroupCommit({ commit, limit, groupRows: 10 });

@@ -202,7 +202,7 @@ for (const engine of ENGINES)
       ]);
     });
 
-    it('become rows where they arrive in a second export of the same commit', async () => {
+    it('become rows where they arrive in a second export of one commit', async () => {
       await Promise.all([store({ trace: 1, spans: [1] }), store({ trace: 1, spans: [1, 2] })]);
       expect([await counts(), await storedSpans(1)]).toEqual([[1, 1], expectedSpans(1, [1, 2])]);
     });
@@ -213,7 +213,7 @@ for (const engine of ENGINES)
       expect(await storedSpans(2)).toEqual(expectedSpans(2, numbersFrom(1, 101)));
     });
 
-    it('are deleted with their trace, and other traces stay', async () => {
+    it('are deleted with their trace, and other traces are not deleted', async () => {
       await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [1] }, { trace: 3, spans: [1, 2] });
       await stores.traces.remove([keyOf(2)]);
       expect([await counts(), await storedSpans(2)]).toEqual([[0, 2], []]);

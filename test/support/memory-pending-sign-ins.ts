@@ -14,7 +14,8 @@ export function createMemoryPendingSignIns(): PendingSignInStore {
         const open = rows.values().filter(({ kind }) => kind === pending.kind);
         if (open.toArray().length >= most) return Promise.resolve(false);
       }
-      if (openOf(pending.id, nowMs) !== null) return Promise.reject(new Error(`${pending.id} exists.`));
+      if (openOf(pending.id, nowMs) !== null)
+        return Promise.reject(new Error(`A pending sign-in with id ${pending.id} already exists.`));
       rows.set(pending.id, { ...pending, revision: 0 });
       return Promise.resolve(true);
     },

@@ -1,7 +1,7 @@
 import type { Caller } from '../caller.ts';
 import { Forbidden } from '../errors.ts';
 import { namesIn, type ObjectPermission } from '../object-permissions/object-permission.ts';
-import { type PermissionTerms, permissionLayersOf, PLAIN_TERMS } from '../object-permissions/permission-layers.ts';
+import { type PermissionTerms, permissionLayersOf, WITHOUT_CUSTOMER } from '../object-permissions/permission-layers.ts';
 import type { A2aAgent } from './agent.ts';
 
 /** Whether a permission grants an agent. Null when it names no agents, so that it restricts nothing. */
@@ -45,12 +45,12 @@ const seesAll = ({ role, key }: Caller): boolean =>
   key === null || role === 'proxy_admin' || role === 'proxy_admin_viewer';
 
 /** Whether a caller may call an agent. Without grants, a key may call every agent, as in the reference. */
-export const mayCallAgent = (caller: Caller, agent: A2aAgent, terms: PermissionTerms = PLAIN_TERMS): boolean =>
+export const mayCallAgent = (caller: Caller, agent: A2aAgent, terms: PermissionTerms = WITHOUT_CUSTOMER): boolean =>
   caller.key === null || caller.role === 'proxy_admin' || rightsOf(caller, terms).allows(agent);
 
 /** Agents that a caller may list: administrators see all, other keys those that they or their team name. */
 export function visibleAgents(caller: Caller, agents: readonly A2aAgent[]): readonly A2aAgent[] {
-  return seesAll(caller) ? agents : agents.filter(rightsOf(caller, PLAIN_TERMS).names);
+  return seesAll(caller) ? agents : agents.filter(rightsOf(caller, WITHOUT_CUSTOMER).names);
 }
 
 /** Throws Forbidden for a caller who may not call an agent. */

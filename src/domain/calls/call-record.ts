@@ -42,8 +42,8 @@ export interface CallStore<Queued extends QueuedCall = QueuedCall> {
    * Commits the calls. Resolves to a function that reads the summaries of the calls' traces; for calls that were
    * encoded without a summary, that function unfolds them first.
    *
-   * When `append` rejects, some of the calls may be stored. The caller then repeats it with the same calls, and stored
-   * calls stay unchanged.
+   * When `append` rejects, some of the calls are possibly stored. The caller then repeats it with the same calls, and
+   * stored calls stay unchanged.
    */
   append(calls: readonly Queued[]): Promise<() => Promise<readonly TraceSummary[]>>;
   /** Number of calls committed and not unfolded, as far as this process knows. */

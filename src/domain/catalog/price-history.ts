@@ -53,7 +53,7 @@ interface ValueReader {
   readonly after: (change: CatalogChange) => unknown;
   /** The value before a change; undefined when the change does not contain it. */
   readonly before: (change: CatalogChange) => unknown;
-  /** The present value. `fields` is null when the entry is not in the catalog. */
+  /** The current value. `fields` is null when the entry is not in the catalog. */
   readonly now: (fields: WatchedFields | null) => unknown;
 }
 

@@ -29,10 +29,11 @@ const withModel = (answer: Answer, model: string): Answer =>
   answer.kind === 'refusal' || answer.model !== undefined ? answer : { ...answer, model };
 
 /**
- * A decision whose open questions were asked again. `latest` has one answer for each open question, in their order, by
- * the model `latestModel`. A latest answer replaces the earlier one if it has more label mass. Each answer names its
- * model. Token counts are added. Costs are added if both are known. `asked` are all questions of the latest request. An
- * answer keeps the question that it was given for, because a guardrail may have masked an earlier one.
+ * A decision whose open questions were asked again. `latest` has one answer for each open question, in the order of the
+ * questions, by the model `latestModel`. A latest answer replaces the earlier one if it has more label mass. Each
+ * answer names its model. Token counts are added. Costs are added if both are known. `asked` are all questions of the
+ * latest request. An answer keeps the question that it was given for, because a guardrail may have masked an earlier
+ * one.
  */
 export function mergeEarlierAnswers(
   earlier: EarlierAnswers,

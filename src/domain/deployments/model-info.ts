@@ -20,9 +20,9 @@ export interface ModelInfo {
 export type OtherTeams = readonly string[] | 'all';
 
 /**
- * The deployments that a key can select and those of `teams`, in their order, if the model lists of the key allow them.
- * A wildcard is expanded to the catalog's models of its provider that the key may call. When the catalog has no such
- * model, the wildcard itself is listed, if the key may call a name that it matches.
+ * The deployments that a key can select and those of `teams`, in the order of the input. The model lists of the key
+ * must allow them. A wildcard is expanded to the catalog's models of its provider that the key may call. When the
+ * catalog has no such model, the wildcard itself is listed, if the key may call a name that it matches.
  */
 export function modelInfos(
   deployments: readonly KnownDeployment[],

@@ -3,7 +3,7 @@ import type { SpendRow } from '../spend/spend-row.ts';
 /** How a run of a guardrail ended. `intervened`: it blocked or edited. `failed`: it did not answer. */
 export type GuardrailRunResult = 'passed' | 'flagged' | 'intervened' | 'failed';
 
-/** One run of a guardrail on a call. It repeats no text of the call. */
+/** One run of a guardrail on a call. It does not contain texts of the call. */
 export interface GuardrailRun {
   readonly id: string;
   readonly guardrailId: string;
@@ -51,7 +51,7 @@ interface GuardrailUseQuery {
   readonly guardrailId: string | null;
 }
 
-/** One page of runs, the latest first. */
+/** Query for one page of runs, the latest first. */
 interface GuardrailRunPage extends GuardrailUseQuery {
   /** Null for all results. */
   readonly result: GuardrailRunResult | null;

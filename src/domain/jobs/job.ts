@@ -129,7 +129,7 @@ export interface JobStore {
   keepLatest(kind: string, most: number): Promise<void>;
 }
 
-/** First and maximum delay before a failed job runs again, in ms. */
+/** First and maximum delay in ms before a failed job runs again. */
 const FIRST_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 300_000;
 

@@ -139,7 +139,7 @@ export const budgetUse = (
 /** Position in a list of keys: the last key of the page before, by creation time or by use of the budget. */
 export type KeyPlace = Pick<VirtualKey, 'createdAt' | 'hash'> | { readonly budgetUse: bigint; readonly hash: string };
 
-/** One page of a list of keys. Rows of equal rank are ordered by hash. */
+/** Query for one page of a list of keys. Rows of equal rank are ordered by hash. */
 export interface KeyPage {
   readonly filter: KeyFilter;
   /** Time that decides between the statuses `active` and `expired`. */

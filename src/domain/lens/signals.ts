@@ -105,7 +105,7 @@ export const questionsOf = ({ model, signals }: SignalConfig): string =>
   JSON.stringify([model, signals.map(({ id, question }) => [id, question])]);
 
 /**
- * Time after which the questions about a trace are asked again, in ms, by status. `classified`: the trace has new
+ * Time in ms after which the questions about a trace are asked again, by status. `classified`: the trace has new
  * spans. `pending`: the asking process was lost.
  */
 const REPEAT_AFTER_MS = { classified: 300_000, failed: 1_800_000, pending: 300_000 } as const;

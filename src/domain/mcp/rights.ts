@@ -1,7 +1,7 @@
 import type { Caller } from '../caller.ts';
 import type { JsonObject } from '../json-object.ts';
 import type { McpServer } from '../mcp-servers/mcp-server.ts';
-import { type PermissionTerms, permissionLayersOf, PLAIN_TERMS } from '../object-permissions/permission-layers.ts';
+import { type PermissionTerms, permissionLayersOf, WITHOUT_CUSTOMER } from '../object-permissions/permission-layers.ts';
 import { admitsAnonymous, ANONYMOUS_MCP_CALLER } from './anonymous-caller.ts';
 import { ALL_TOOLS, type GrantLayer, grantLayer, NO_PERMISSION } from './grant-layer.ts';
 import type { McpToolsetView } from './mcp-request.ts';
@@ -38,7 +38,7 @@ const isAnyAdmin = ({ role }: Caller): boolean => role === 'proxy_admin' || role
 export function mcpRightsOf(
   caller: Caller,
   toolsets: readonly McpToolsetView[],
-  terms: PermissionTerms = PLAIN_TERMS,
+  terms: PermissionTerms = WITHOUT_CUSTOMER,
 ): McpRights {
   if (caller === ANONYMOUS_MCP_CALLER) return ANONYMOUS_RIGHTS;
   const layers = permissionLayersOf(caller, terms);

@@ -20,7 +20,7 @@ export interface PermissionTerms {
 }
 
 /** Terms of a call without a customer, with both switches off. */
-export const PLAIN_TERMS: PermissionTerms = Object.freeze({
+export const WITHOUT_CUSTOMER: PermissionTerms = Object.freeze({
   customer: null,
   keyNeedsServers: false,
   customerNeedsServers: false,

@@ -22,7 +22,7 @@ export const CACHEABLE_CALL_TYPES = [
 ] as const;
 
 /**
- * Accepted values of `supported_call_types`, and the call types in spend rows that they mean. The reference uses the
+ * Accepted values of `supported_call_types`, each with its call type in spend rows. The reference uses the
  * names without `a` for synchronous calls. Here they mean the same call types as the names with `a`.
  */
 const CALL_TYPE_NAMES: Readonly<Record<string, string>> = {
@@ -42,7 +42,7 @@ const CALL_TYPE_NAMES: Readonly<Record<string, string>> = {
 export const callTypeFault = (name: string): string | null =>
   Object.hasOwn(CALL_TYPE_NAMES, name) ? null : `"${name}" is not one of ${Object.keys(CALL_TYPE_NAMES).join(', ')}`;
 
-/** The call types in spend rows that these names mean. */
+/** The call types in spend rows for these values of `supported_call_types`. An unknown name is its own call type. */
 export const callTypesOf = (names: readonly string[]): ReadonlySet<string> =>
   new Set(names.map((name) => CALL_TYPE_NAMES[name] ?? name));
 
@@ -56,7 +56,7 @@ export const DEFAULT_MAX_MESSAGES = 4;
 /** The Redis server of the cache. */
 export interface CacheServer {
   readonly url: Secret;
-  /** Start of the names of all entries. */
+  /** Prefix of every Redis key. */
   readonly prefix: string;
 }
 
@@ -65,7 +65,7 @@ export interface CacheSettings {
   readonly type: CacheType;
   readonly mode: CacheMode;
   readonly scope: CacheScope;
-  /** Namespace for requests that name none; null for none. */
+  /** Namespace for requests without one. Null: no namespace. */
   readonly namespace: string | null;
   /** Lifetime of a stored answer, for requests that set none. */
   readonly ttlSeconds: number;

@@ -1,7 +1,7 @@
 import type { Caller } from '../caller.ts';
 import { Forbidden } from '../errors.ts';
 import { namesIn } from '../object-permissions/object-permission.ts';
-import { allLayers, permissionLayersOf, PLAIN_TERMS } from '../object-permissions/permission-layers.ts';
+import { allLayers, permissionLayersOf, WITHOUT_CUSTOMER } from '../object-permissions/permission-layers.ts';
 import type { SearchTool } from './search-tool.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { SearchTool } from './search-tool.ts';
  * tools.
  */
 export const mayUseTool = (caller: Caller, { id, name }: Pick<SearchTool, 'id' | 'name'>): boolean =>
-  allLayers(permissionLayersOf(caller, PLAIN_TERMS)).every((permission) => {
+  allLayers(permissionLayersOf(caller, WITHOUT_CUSTOMER)).every((permission) => {
     const listed = namesIn(permission, 'search_tools');
     return listed === null || listed.includes(name) || listed.includes(id);
   });

@@ -5,12 +5,12 @@ import type { SectionContent } from './stored-section.ts';
 
 /** Largest margin: ten times the price. */
 const MAX_MARGIN = 10;
-/** Shares are exact to a millionth. */
-const PARTS = 1_000_000;
+/** Fractions are exact to a millionth. */
+const MILLIONTHS = 1_000_000;
 
 interface Margin {
   /** Millionths of the price. */
-  readonly share: bigint;
+  readonly fraction: bigint;
   /** Amount for each call. */
   readonly fixed: Usd;
 }
@@ -25,17 +25,17 @@ export interface CostAdjustments {
 
 export const NO_ADJUSTMENTS: CostAdjustments = { discounts: new Map(), margins: new Map() };
 
-const isShare = (value: unknown, most: number): value is number =>
+const isFraction = (value: unknown, most: number): value is number =>
   typeof value === 'number' && value >= 0 && value <= most;
 
-/** Throws InvalidInput for a discount that is not a share of the price. */
+/** Throws InvalidInput for a discount that is not a fraction of the price. */
 export function assertCostDiscounts(values: SectionContent): void {
   for (const [provider, value] of Object.entries(values))
-    if (!isShare(value, 1)) throw new InvalidInput(`Discount for ${provider} must be between 0 and 1 (0% to 100%)`);
+    if (!isFraction(value, 1)) throw new InvalidInput(`Discount for ${provider} must be between 0 and 1 (0% to 100%)`);
 }
 
 /**
- * Throws InvalidInput for a margin that is neither a share nor an object with valid `percentage` and `fixed_amount`.
+ * Throws InvalidInput for a margin that is neither a fraction nor an object with valid `percentage` and `fixed_amount`.
  */
 export function assertCostMargins(values: SectionContent): void {
   for (const [provider, value] of Object.entries(values))
@@ -45,14 +45,16 @@ export function assertCostMargins(values: SectionContent): void {
       );
 }
 
-const partsOf = (share: number): bigint => BigInt(Math.round(share * PARTS));
+const millionthsOf = (fraction: number): bigint => BigInt(Math.round(fraction * MILLIONTHS));
 
 function marginOf(value: unknown): Margin | null {
-  if (isShare(value, MAX_MARGIN)) return { share: partsOf(value), fixed: ZERO_USD };
+  if (isFraction(value, MAX_MARGIN)) return { fraction: millionthsOf(value), fixed: ZERO_USD };
   if (!isJsonObject(value)) return null;
   const { percentage = 0, fixed_amount: fixed = 0 } = value;
   const amount = typeof fixed === 'number' && fixed >= 0 ? usdFrom(fixed) : null;
-  return isShare(percentage, MAX_MARGIN) && amount !== null ? { share: partsOf(percentage), fixed: amount } : null;
+  return isFraction(percentage, MAX_MARGIN) && amount !== null
+    ? { fraction: millionthsOf(percentage), fixed: amount }
+    : null;
 }
 
 const entriesOf = (value: unknown): readonly [string, unknown][] => (isJsonObject(value) ? Object.entries(value) : []);
@@ -61,7 +63,9 @@ const entriesOf = (value: unknown): readonly [string, unknown][] => (isJsonObjec
 export function costAdjustmentsOf(discounts: unknown, margins: unknown): CostAdjustments {
   return {
     discounts: new Map(
-      entriesOf(discounts).flatMap(([name, value]) => (isShare(value, 1) ? [[name, partsOf(value)] as const] : [])),
+      entriesOf(discounts).flatMap(([name, value]) =>
+        isFraction(value, 1) ? [[name, millionthsOf(value)] as const] : [],
+      ),
     ),
     margins: new Map(
       entriesOf(margins).flatMap(([name, value]) => {
@@ -86,7 +90,7 @@ export function adjustedParts(
 ): { readonly reduced: Usd; readonly margin: Usd } {
   const discount = discounts.get(provider) ?? 0n;
   const margin = margins.get(provider) ?? margins.get('global');
-  const reduced = (cost - (cost * discount) / BigInt(PARTS)) as Usd;
+  const reduced = (cost - (cost * discount) / BigInt(MILLIONTHS)) as Usd;
   if (margin === undefined) return { reduced, margin: ZERO_USD };
-  return { reduced, margin: addUsd(((reduced * margin.share) / BigInt(PARTS)) as Usd, margin.fixed) };
+  return { reduced, margin: addUsd(((reduced * margin.fraction) / BigInt(MILLIONTHS)) as Usd, margin.fixed) };
 }

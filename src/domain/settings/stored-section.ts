@@ -23,6 +23,6 @@ export interface SettingsStore {
   change(section: string, change: (content: SectionContent) => SectionContent, about: Authored): Promise<StoredSection>;
 }
 
-/** Settings without those that are null. A null that is written clears a setting. */
+/** Settings without those that are null. A client clears a setting by writing null; this function then drops it. */
 export const withoutNulls = (content: SectionContent): SectionContent =>
   Object.fromEntries(Object.entries(content).filter(([, value]) => value !== null && value !== undefined));

@@ -3,8 +3,8 @@ import type { KeyOwnerKind, SpendRow } from './spend-row.ts';
 
 /**
  * Properties of a call that reports filter and group by. `model` is `provider/name`; filters also match the
- * name alone. `organization` is the present organization of the call's team or, without a team, of its key. `agent`
- * is the present agent of the key. `cacheHit` is `hit` for calls that a cached answer answered.
+ * name alone. `organization` is the current organization of the call's team or, without a team, of its key. `agent`
+ * is the current agent of the key. `cacheHit` is `hit` for calls that a cached answer answered.
  */
 export const SPEND_FIELDS = [
   'key',
@@ -41,7 +41,10 @@ export interface SpendFilter {
   readonly none?: FieldValues;
   /** Fields that must have a value. */
   readonly some?: readonly SpendField[];
-  /** Calls of the keys, also deleted ones, that belong to this owner now. The id of a member is made by `memberId`. */
+  /**
+   * Calls of the keys that belong to this owner now, including deleted keys. Id of a team member: `memberId(teamId,
+   * userId)`.
+   */
   readonly ownedBy?: { readonly kind: KeyOwnerKind; readonly id: string };
   /** The `responseId`, `callId` or `id` of the call. */
   readonly requestId?: string;
@@ -61,20 +64,25 @@ export interface SpendFilter {
 export const SPEND_SORTS = ['startTime', 'spend', 'total_tokens', 'endTime', 'model'] as const;
 export type SpendSort = (typeof SPEND_SORTS)[number];
 
-/** Place of a row in a list. `rank` is its cost in picodollars or its tokens where rows are ordered by these. */
+/**
+ * Cursor position of a row in a list. `rank` is its cost in picodollars or its tokens where rows are ordered by these.
+ */
 export interface SpendPlace extends Pick<SpendRow, 'startedAt' | 'traceId' | 'spanId' | 'id'> {
   readonly rank?: bigint;
 }
 
-/** One page of rows. Rows with an equal sort value are ordered by start, trace, span and id, in the same direction. */
+/**
+ * Query for one page of rows. Rows with an equal sort value are ordered by start, trace, span and id, in the same
+ * direction.
+ */
 export interface SpendPage {
   readonly filter: SpendFilter;
   readonly sort: SpendSort;
   readonly descending: boolean;
   readonly limit: number;
   /**
-   * Number of rows to skip, or the place of the row before the page. Only the sorts `startTime`, `spend` and
-   * `total_tokens` accept a place.
+   * Number of rows to skip, or the cursor position of the row before the page. Only the sorts `startTime`, `spend` and
+   * `total_tokens` accept a cursor position.
    */
   readonly from: number | SpendPlace;
 }
@@ -103,8 +111,8 @@ export interface SpendGroup extends SpendSums {
   /** End of the last call, Unix ms; null without calls. */
   readonly lastMs: number | null;
   /**
-   * Start of the time bucket, Unix ms. It is the real time: the offset of the time zone is subtracted again. Null when
-   * the grouping has no bucket.
+   * Start of the bucket in UTC, Unix ms. Bucket borders follow the time zone offset of the grouping. Null when the
+   * grouping has no bucket.
    */
   readonly startMs: number | null;
 }

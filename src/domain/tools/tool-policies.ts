@@ -1,6 +1,6 @@
 import type { Caller } from '../caller.ts';
 import { namesIn, type ObjectPermission } from '../object-permissions/object-permission.ts';
-import { allLayers, permissionLayersOf, PLAIN_TERMS } from '../object-permissions/permission-layers.ts';
+import { allLayers, permissionLayersOf, WITHOUT_CUSTOMER } from '../object-permissions/permission-layers.ts';
 import type { Tool, ToolInputPolicy, ToolOutputPolicy, ToolOverride } from './tool.ts';
 import { scopeText } from './tool.ts';
 import { limitedHashOf } from '../users/session.ts';
@@ -46,7 +46,7 @@ export function toolRules({ tools, overrides }: StoredToolPolicies): Omit<ToolPo
     isBlocked: (name, caller) =>
       byName.get(name)?.inputPolicy === 'blocked' ||
       (blocked.size > 0 && isOverridden(name, caller)) ||
-      allLayers(permissionLayersOf(caller, PLAIN_TERMS)).some((layer) => isListed(layer, name)),
+      allLayers(permissionLayersOf(caller, WITHOUT_CUSTOMER)).some((layer) => isListed(layer, name)),
     inputPolicyOf: (name) => byName.get(name)?.inputPolicy ?? 'untrusted',
     outputPolicyOf: (name) => byName.get(name)?.outputPolicy ?? 'untrusted',
   };

@@ -16,15 +16,18 @@ export interface ToolsOfCall {
   readonly userAgent: string | null;
   /** Tools that the model called, or the tool of an MCP server that the caller called. */
   readonly called: readonly SeenTool[];
-  /** The request, whose `tools` may not be parsed yet. */
+  /** The request. Its `tools` are possibly still unparsed bytes. */
   readonly body: JsonObject;
 }
 
-/** Where a tool was seen. */
+/**
+ * One tool in a batch: its calls since the last commit, and the key, team and user agent of the first request in the
+ * batch.
+ */
 export interface ToolSighting extends SeenTool {
   /** Id of the row of a new tool. A known tool keeps its id. */
   readonly id: string;
-  /** Calls since the last commit; 0 for a tool that was only offered. */
+  /** Calls of the tool since the last commit, each counted; 0 for a tool that was only offered. */
   readonly calls: number;
   readonly firstAt: Date;
   readonly lastAt: Date;
@@ -34,17 +37,18 @@ export interface ToolSighting extends SeenTool {
   readonly userAgent: string | null;
 }
 
-/** Calls of one tool on one UTC day, `YYYY-MM-DD`. */
+/** Requests that called one tool on one UTC day, `YYYY-MM-DD`. */
 export interface ToolDay {
   readonly day: string;
   readonly name: string;
+  /** Number of requests that called the tool. A request counts once, even with several calls of the tool. */
   readonly calls: number;
   /** Sum over the requests that called the tool. A request with several tools counts in full for each. */
   readonly cost: Usd;
   readonly tokens: number;
 }
 
-/** A request that called a tool. It repeats no text of the request. */
+/** A request that called a tool. It does not contain the prompt or the tool arguments. */
 export interface ToolCallEntry {
   readonly id: string;
   readonly name: string;
@@ -80,11 +84,11 @@ export type ToolSum = Omit<ToolDay, 'day'>;
 export interface ToolSpend {
   /** The tools with the highest cost, the highest first. */
   readonly tools: readonly ToolSum[];
-  /** Days of these tools, in their order, and the highest cost of a day first. */
+  /** Days of these tools. Sorted by day ascending, then by cost descending, then by name. */
   readonly days: readonly ToolDay[];
 }
 
-/** One page of the requests that called a tool, the latest first. */
+/** Query for one page of the requests that called a tool, the latest first. */
 export interface ToolCallPage {
   readonly name: string;
   /** First and last day; null for no limit. */

@@ -9,15 +9,15 @@ import type { TraceSummary } from './trace.ts';
 export interface CallSpend {
   /**
    * `matched`: one row. `no_call_id`: the span has no id to match. `no_spend_log`: no row has the id that the span
-   * names. `ambiguous`: several rows match. `incomplete_evidence`: no row of its trace has that id. Other traces were
-   * not searched, because too many calls of its trace lack a row.
+   * names. `ambiguous`: several rows match. `incomplete_evidence`: no row of the trace of the span has that id. Other
+   * traces were not searched, because too many calls of the trace lack a row.
    */
   readonly match: 'matched' | 'no_call_id' | 'no_spend_log' | 'ambiguous' | 'incomplete_evidence';
   /** The spend row; null unless the call is matched. */
   readonly row: SpendRow | null;
   /**
-   * Cost of the row. Without a row: the charge of the span, else its estimate if it counts, else null. Null when
-   * ambiguous.
+   * Cost of the row. Without a row: the charge of the span, else its estimate if `countedEstimates` has it, else null.
+   * Null when ambiguous.
    */
   readonly cost: Usd | null;
   /** `estimated_upper`: with the full price of input, because the span does not state its cached tokens. */
@@ -33,8 +33,8 @@ export const isModelCall = ({ type }: SpanHead): boolean => CALL_TYPES.has(type)
  * The model calls of a trace, by span id, each with its spend row. The first rule that finds a row applies:
  *
  * - the row of the span, when the gateway made the call;
- * - the row with the answer id or call id that the span names, in `rows` or `elsewhere`;
- * - the row of the gateway span below it, with only steps between.
+ * - the row with the answer id or call id that the span names, in `rows` or `rowsOfOtherTraces`;
+ * - the row of the gateway span below it, with no agent or tool span between.
  *
  * Several rows by one rule make the call `ambiguous`. `unsearched` has the span ids of calls that were not searched for
  * in other traces.
@@ -42,11 +42,11 @@ export const isModelCall = ({ type }: SpanHead): boolean => CALL_TYPES.has(type)
 export function callSpendOf(
   spans: readonly SpanHead[],
   rows: readonly SpendRow[],
-  elsewhere: readonly SpendRow[] = [],
+  rowsOfOtherTraces: readonly SpendRow[] = [],
   unsearched: ReadonlySet<string> = new Set(),
 ): ReadonlyMap<string, CallSpend> {
   const rowBySpan = new Map(rows.map((row) => [row.spanId, row]));
-  const rowsNamedBy = rowsByName([...rows, ...elsewhere]);
+  const rowsNamedBy = rowsByName([...rows, ...rowsOfOtherTraces]);
   const calls = spans.filter((span) => isModelCall(span) || rowBySpan.has(span.spanId));
   const ancestorCalls = nearestCallAncestors(spans, new Set(calls.map(({ spanId }) => spanId)));
   const rowSpansBelow = Map.groupBy(rowBySpan.keys(), (spanId) => ancestorCalls.get(spanId) ?? '');
@@ -66,7 +66,7 @@ export function callSpendOf(
         return [span.spanId, unsearched.has(span.spanId) ? { ...call, match: 'incomplete_evidence' } : call];
       }
       if (others.length > 0) return [span.spanId, { match: 'ambiguous', row: null, ...UNPRICED }];
-      return [span.spanId, { match: 'matched', row, ...(row.cost === null ? UNPRICED : chargedBy(row.cost)) }];
+      return [span.spanId, { match: 'matched', row, ...(row.cost === null ? UNPRICED : gatewayCost(row.cost)) }];
     }),
   );
 }
@@ -86,12 +86,12 @@ function rowsByName(rows: readonly SpendRow[]): (span: SpanHead) => readonly Spe
 
 const UNPRICED = { cost: null, source: null } as const;
 
-const chargedBy = (cost: Usd) => ({ cost, source: 'gateway' }) as const;
+const gatewayCost = (cost: Usd) => ({ cost, source: 'gateway' }) as const;
 
 function withoutRow({ requestId, callId, cost, cacheUnknown }: SpanHead, estimate: Usd | null): CallSpend {
   const match = requestId === null && callId === null ? 'no_call_id' : 'no_spend_log';
   // The row may belong to another owner, so that the reader does not see it. The charge on the visible span is shown.
-  if (cost !== null) return { match, row: null, ...chargedBy(cost) };
+  if (cost !== null) return { match, row: null, ...gatewayCost(cost) };
   if (estimate === null) return { match, row: null, ...UNPRICED };
   return { match, row: null, cost: estimate, source: cacheUnknown === true ? 'estimated_upper' : 'estimated' };
 }
@@ -146,19 +146,19 @@ export type SpendSummary = Pick<TraceSummary, 'spend' | 'pricedCalls' | 'estimat
 
 /**
  * The spend of a summary with the rows of other traces in place of estimates. Lists of traces show the stored spend
- * instead: in it, a call counts in the trace in which the gateway recorded it.
+ * instead, in which the cost of a call is part of the trace that the gateway recorded.
  */
-export function spendWithElsewhere(
+export function spendWithOtherTraces(
   summary: TraceSummary,
   spans: readonly SpanHead[],
   calls: ReadonlyMap<string, CallSpend>,
-  elsewhere: readonly SpendRow[],
+  rowsOfOtherTraces: readonly SpendRow[],
 ): SpendSummary {
   const spendIn = ({ spend, pricedCalls, estimate, estimatedCalls }: SpendSummary): SpendSummary => {
     return { spend, pricedCalls, estimate, estimatedCalls };
   };
-  if (elsewhere.length === 0) return spendIn(summary);
-  const externalIds = new Set(elsewhere.map(({ id }) => id));
+  if (rowsOfOtherTraces.length === 0) return spendIn(summary);
+  const externalIds = new Set(rowsOfOtherTraces.map(({ id }) => id));
   const costByRow = new Map<string, Usd | null>();
   const spansToCount = spans.map((span) => {
     const row = calls.get(span.spanId)?.row;

@@ -6,8 +6,8 @@ import { callsIn, type PackedCall } from './packed-calls.ts';
 import { withEstimates } from './span-rows.ts';
 
 /**
- * Returns a function that prices calls with these names by the catalog; null when the catalog has no certain price for
- * the names. The function returns null for a call without a certain price.
+ * Returns a function that prices calls with these names by the catalog; null when the catalog has no unambiguous price
+ * for the names. The function returns null for a call without an unambiguous price.
  */
 export type CallEstimator = (names: CallNames) => ((tokens: CallTokens) => Usd | null) | null;
 
@@ -78,7 +78,7 @@ function linksOf({ spanIds, callAncestors }: PackedTrace, calls: readonly Estima
     const spanId = spanIds[place] ?? '';
     const { requestId = null, estimate = null } = estimated.get(place) ?? {};
     const isCycle = ancestorOf.get(place) === place;
-    const parentSpanId = isCycle ? BETWEEN + spanId : (spanIds[ancestorOf.get(place) ?? -1] ?? null);
+    const parentSpanId = isCycle ? CYCLE_SPAN_PREFIX + spanId : (spanIds[ancestorOf.get(place) ?? -1] ?? null);
     const link: CallLink = { spanId, parentSpanId, type: 'llm', requestId, gateway: false, estimate };
     if (!isCycle) return [link];
     return [link, { ...link, spanId: parentSpanId ?? '', parentSpanId: spanId, type: 'chain', estimate: null }];
@@ -86,7 +86,7 @@ function linksOf({ spanIds, callAncestors }: PackedTrace, calls: readonly Estima
 }
 
 /**
- * Id prefix of the step that is added for a cycle of parents with one call. A span that names itself as its parent
- * counts as a root. Therefore the call and the added step name each other.
+ * Prefix of the span id of a placeholder span. It is added for a call that is its own ancestor, in a cycle of parents.
+ * The call and the placeholder name each other as parent, because a span that names itself as parent is a root.
  */
-const BETWEEN = 'between ';
+const CYCLE_SPAN_PREFIX = 'between ';

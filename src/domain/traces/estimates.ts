@@ -37,7 +37,7 @@ export const parentIdOf = ({ spanId, parentSpanId }: Step): string | null =>
  * The estimates that count in a trace, by span id: each call once, however many spans describe it. The result does not
  * depend on the order of the spans. An estimate does not count in these cases:
  *
- * - its span has type `llm` and a known call below it, with only steps between;
+ * - its span has type `llm` and a known call below it, with no agent or tool span between;
  * - its answer id is that of an `llm` call of the gateway, or of another span whose estimate counts.
  *
  * In a cycle of parents every call is below itself.
@@ -128,7 +128,7 @@ const callsOf = <Span extends CallLink>(spans: readonly Span[]): TraceCalls<Span
 
 /**
  * The model calls without the client calls that another span replaces. A span that matches `isReplacing` replaces the
- * calls above it, if only steps are between. A gateway call replaces calls with its answer id.
+ * calls above it, if no agent or tool span is between. A gateway call replaces calls with its answer id.
  */
 function countedAmong<Span extends CallLink>(
   { spans, isNested, answers }: TraceCalls<Span>,
@@ -153,9 +153,9 @@ function hasCallWithChild(spans: readonly CallLink[]): boolean {
 }
 
 /**
- * Counts each model call once. Where model call spans are nested with only steps between, the innermost is the call.
- * Its tokens are those of the innermost span that has tokens or the answer id of a gateway call. A call of the gateway
- * always counts, and client spans with its answer id do not.
+ * Counts each model call once. Where model call spans are nested with no agent or tool span between, the innermost is
+ * the call. Its tokens are those of the innermost span that has tokens or the answer id of a gateway call. A call of
+ * the gateway always counts, and client spans with its answer id do not.
  */
 export function countedCalls(spans: readonly CallCount[]): CallCounts {
   const all = callsOf(spans);
@@ -170,7 +170,7 @@ export function countedCalls(spans: readonly CallCount[]): CallCounts {
   };
 }
 
-/** Ids of the model calls above a span that matches `isReplacing`, with only steps between. */
+/** Ids of the model calls above a span that matches `isReplacing`, with no agent or tool span between. */
 function repeatingCalls<Span extends CallLink>(
   spans: readonly Span[],
   isReplacing: (span: Span) => boolean,
@@ -201,8 +201,8 @@ function stepAbove<Span extends Step>(span: Step, byId: ReadonlyMap<string, Span
 }
 
 /**
- * For each of these calls, the nearest ancestor that is also one of them, with only steps between: ids of the call and
- * the ancestor. Calls without such an ancestor are absent.
+ * For each of these calls, the nearest ancestor that is also one of them, with no agent or tool span between. The
+ * result maps the id of the call to the id of the ancestor. Calls without such an ancestor are absent.
  */
 export function nearestCallAncestors(spans: readonly Step[], calls: ReadonlySet<string>): ReadonlyMap<string, string> {
   const byId = new Map(spans.map((span) => [span.spanId, span]));

@@ -120,8 +120,8 @@ export interface SpanHead {
   /** Charge of the gateway for this call; null for spans that the gateway did not make or could not price. */
   readonly cost: Usd | null;
   /**
-   * Cost by the catalog when the span was stored; null when the gateway has a record, or when no price is certain. Not
-   * every estimate counts: see `countedEstimates`.
+   * Cost by the catalog when the span was stored; null when the gateway has a record, or when no price is unambiguous.
+   * Not every estimate counts: see `countedEstimates`.
    */
   readonly estimate: Usd | null;
   /** Source of the agent run, for a root; null when unknown, and for other spans. */

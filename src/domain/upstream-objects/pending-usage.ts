@@ -5,7 +5,7 @@ import type { ObjectKind, ShownObject } from './upstream-object.ts';
 
 /** Time for which the usage of an ended run is read again when its upstream does not report it, in ms. */
 export const USAGE_WAIT_MS = 86_400_000;
-/** Time for which such a run cannot be deleted, in ms. */
+/** Time in ms for which such a run cannot be deleted. */
 export const DELETION_WAIT_MS = 3_600_000;
 
 /**
@@ -40,7 +40,7 @@ const BILLED_STATUSES: ReadonlySet<unknown> = new Set(['completed', 'incomplete'
 
 /**
  * Whether the upstream has reported the usage of an ended run or response. An empty list of a run is a report only
- * where the run has no results. Else the usage may not be summed up yet.
+ * where the run has no results. Else the usage is possibly not yet summed up.
  */
 export function reportsUsage(kind: ObjectKind, shown: ShownObject): boolean {
   const { per_model_usage: usage, result_counts: counts } = shown;

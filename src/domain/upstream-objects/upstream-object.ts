@@ -89,7 +89,7 @@ export function objectId(kind: ObjectKind, uuid: string): string {
 export const newObjectId = (kind: ObjectKind, ids: { readonly uuid: string; readonly upstreamId: string }): string =>
   WITH_UPSTREAM_ID.has(kind) ? ids.upstreamId : objectId(kind, ids.uuid);
 
-/** One page of a list, newest first unless `oldestFirst`. */
+/** Query for one page of a list, newest first unless `oldestFirst`. */
 export interface ObjectPage {
   readonly kind: ObjectKind;
   /** Only files with this purpose, containers with this name, or runs of this evaluation; null for all. */

@@ -54,7 +54,7 @@ export function createStoredFailures(options: {
   readonly store: PendingSignInStore;
   readonly generator: Pick<KeyGenerator, 'hash'>;
   readonly clock: Clock;
-  /** Time after which a count that is not changed is removed, in seconds. */
+  /** Time in seconds after which a count that is not changed is removed. */
   readonly keptSeconds: number;
 }): SignInFailureCounts {
   const { store, generator, clock, keptSeconds } = options;

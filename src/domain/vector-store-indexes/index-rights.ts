@@ -1,7 +1,7 @@
 import type { Caller } from '../caller.ts';
 import { Forbidden } from '../errors.ts';
 import { isJsonObject } from '../json-object.ts';
-import { type PermissionTerms, PLAIN_TERMS } from '../object-permissions/permission-layers.ts';
+import { type PermissionTerms, WITHOUT_CUSTOMER } from '../object-permissions/permission-layers.ts';
 import { assertListed, isInLists, seesAllStores } from '../vector-stores/store-rights.ts';
 import type { VectorStoreIndex } from './vector-store-index.ts';
 
@@ -36,7 +36,7 @@ export function assertMayUseIndex(
   caller: Caller,
   { name, storeId }: VectorStoreIndex,
   permission: IndexPermission,
-  terms: PermissionTerms = PLAIN_TERMS,
+  terms: PermissionTerms = WITHOUT_CUSTOMER,
 ): void {
   assertListed(caller, [name, storeId], terms);
   if (isUnrestricted(caller, permission) || isGranted(caller, name, permission)) return;
@@ -58,4 +58,4 @@ export const mayUseIndex = (
 
 /** Whether a list of indexes shows an index: administrators see all, other callers those that they may read. */
 export const isIndexListedFor = (caller: Caller, index: VectorStoreIndex): boolean =>
-  mayUseIndex(caller, index, 'read', PLAIN_TERMS);
+  mayUseIndex(caller, index, 'read', WITHOUT_CUSTOMER);

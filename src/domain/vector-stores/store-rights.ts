@@ -5,7 +5,7 @@ import {
   allLayers,
   type PermissionTerms,
   permissionLayersOf,
-  PLAIN_TERMS,
+  WITHOUT_CUSTOMER,
 } from '../object-permissions/permission-layers.ts';
 import { nullIfBlank } from '../optional-text.ts';
 import type { VectorStore } from './vector-store.ts';
@@ -42,7 +42,7 @@ export function assertMayUseStore(
   caller: Caller,
   id: string,
   store: VectorStore | null,
-  terms: PermissionTerms = PLAIN_TERMS,
+  terms: PermissionTerms = WITHOUT_CUSTOMER,
 ): void {
   assertListed(caller, [id], terms);
   if (seesAllStores(caller)) return;
@@ -91,7 +91,7 @@ export function assertMayChangeStore(
   caller: Caller,
   id: string,
   store: VectorStore | null,
-  terms: PermissionTerms = PLAIN_TERMS,
+  terms: PermissionTerms = WITHOUT_CUSTOMER,
 ): void {
   assertMayUseStore(caller, id, store, terms);
   if (caller.role === 'proxy_admin') return;
@@ -108,6 +108,6 @@ export function assertMayChangeStore(
  * team can be used by its id only.
  */
 export const isListedFor = (caller: Caller, { id, teamId }: VectorStore): boolean => {
-  if (!isInLists(caller, [id], PLAIN_TERMS)) return false;
+  if (!isInLists(caller, [id], WITHOUT_CUSTOMER)) return false;
   return seesAllStores(caller) || (teamId !== null && teamId === nullIfBlank(caller.teamId));
 };

@@ -16,7 +16,7 @@ export interface Cooldowns {
   succeeded(deployment: Deployment): void;
   /** `isAlone` when the group has no other deployment. */
   failed(deployment: Deployment, failure: unknown, about: { readonly isAlone: boolean }): void;
-  /** Time until a deployment is called again, in ms; 0 when it does not cool down. */
+  /** Time in ms until a deployment is called again; 0 when it does not cool down. */
   remainingMs(deploymentId: string): number;
   /** Cooldowns that this process has started since `reported`. The first call turns the sharing on. */
   unreported(): readonly RemainingCooldown[];

@@ -21,7 +21,7 @@ import type { Selection } from '../routing/selection.ts';
 
 const MINUTE_MS = 60_000;
 const SHUTTING_DOWN = 'The process is shutting down.';
-/** Time after which a refused client may try again, in seconds. */
+/** Time in seconds after which a refused client may try again. */
 const RETRY_AFTER_SECONDS = 5;
 
 /** `lifeMs` is longer than the limits of vendors, which end sessions after 30 or 60 minutes. */

@@ -4,7 +4,7 @@ import { createResponseSession, type LiveResponseSession } from './response-sess
 import type { ResponseSessionLimits, ResponseSessions } from './response-sessions.ts';
 
 const MINUTE_MS = 60_000;
-/** Time after which a refused client may try again, in seconds. */
+/** Time in seconds after which a refused client may try again. */
 const RETRY_AFTER_SECONDS = 5;
 
 /** `running` and `lifeMs` are OpenAI's limits. */

@@ -12,14 +12,14 @@ import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { textsIn } from '../database/rows.ts';
 
-/** Counters that no process used for this long are removed, in ms. The next request starts from the stored total. */
+/** Idle time in ms after which a counter is deleted. The next request starts from the stored total. */
 const UNUSED_MS = 3_600_000;
 /** Minimum time between two removals by one process, in ms. */
 const REMOVAL_MS = 300_000;
 /** Maximum number of counters that one removal deletes. */
 const REMOVAL_ROWS = 10_000;
 
-/** Answer to one share request. `granted` and `left` are texts, because JSON numbers may be rounded. */
+/** Answer to one share request. `granted` and `left` are strings, because JSON numbers may be rounded. */
 type Answer = readonly [known: boolean, granted: string, left: string, window: number, windowLeftMs: number];
 
 interface Answers {
@@ -50,7 +50,8 @@ export function createDatabaseLedger({ flavour, inFlight, writer }: Database): L
     requestShares: (process, asks) =>
       inFlight.run(async () => {
         const text = JSON.stringify(asks.map(encoded));
-        // The function takes the divisor for a single process, and the divisor per process for several processes.
+        // `admission_ask` takes two divisors: that of a single process, and the one that it multiplies by the number of
+        // processes.
         const { rows } = await sql<{ answers: Answers }>`
           select admission_ask(${process}, ${LEDGER_LEASE_MS}::bigint, ${RATE_WINDOW_MS}::bigint, ${spareDivisor(1)}::numeric,
             ${spareDivisor(2) / 2}::numeric, ${text}::jsonb) as answers`.execute(writer());
@@ -82,7 +83,7 @@ export function createDatabaseLedger({ flavour, inFlight, writer }: Database): L
   };
 }
 
-/** A share request as JSON. Amounts are texts, because JSON numbers may be rounded. */
+/** A share request as JSON. Amounts are strings, because JSON numbers may be rounded. */
 const encoded = (ask: ShareRequest, position: number) => ({
   position: `${position}`,
   counter: storable(ask.counter),

@@ -12,11 +12,11 @@ export const createAuditLog = (database: Database): AuditLog =>
       ...(withoutKey ? [{ changedByKey: null }] : []),
       ...matching({ changedBy, changedByKey, action, noun, objectId, teamId, keyHash }),
     ],
-    ranks: {
+    sortColumns: {
       changed_by: 'changed_by',
       action: 'action',
       noun: 'noun',
       object_id: 'object_id',
     },
-    conflictText: ({ id }) => `The audit entry ${id} exists.`,
+    conflictText: ({ id }) => `An audit entry with id ${id} already exists.`,
   });

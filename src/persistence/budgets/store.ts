@@ -13,6 +13,6 @@ export const createBudgetStore = (database: Database): BudgetStore =>
       ...containing('id', idPart),
       ...until('budgetResetAt', resetDueBy),
     ],
-    ranks: { budget_id: 'id' },
+    sortColumns: { budget_id: 'id' },
     conflictText: ({ id }) => `Budget with id '${id}' already exists.`,
   });

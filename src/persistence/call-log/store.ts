@@ -22,8 +22,8 @@ import type { LoggedCall } from './segments.ts';
 import { createCallUnfolding } from './unfold.ts';
 
 /**
- * A call that is the only span of its trace, for the log. Small, because thousands wait for their commit. The ids are
- * decoded from the bytes of the row when they are needed, which is rare.
+ * A call that is the only span of its trace, for the call log. Small, because thousands wait for their commit. The ids
+ * are decoded from the bytes of the row when they are needed, which is rare.
  */
 class QueuedRoot implements LoggedCall {
   readonly kind = 'root';
@@ -33,7 +33,7 @@ class QueuedRoot implements LoggedCall {
   readonly windows: LoggedCall['windows'];
   /** Summary of the trace with this call alone; null for a call that was encoded without a summary. */
   readonly summary: TraceSummary | null;
-  /** Calls with equal numbers were part of the same commits so far; 0 before the first commit. */
+  /** Calls with equal numbers were part of the same commit attempts so far; 0 before the first attempt. */
   group = 0;
   readonly #rows: Buffer;
   readonly #rowStart: number;
@@ -77,8 +77,8 @@ class QueuedRoot implements LoggedCall {
 }
 
 /**
- * A call that is stored without the log, because the log is off or cannot represent the call. The log represents no
- * calls in a trace of their caller, with guardrail spans, or with windows that have their own amounts.
+ * A call that is stored without the call log, because the call log is off or cannot represent the call. The call log
+ * cannot represent calls in a trace of their caller, with guardrail spans, or with windows that have their own amounts.
  */
 interface QueuedWholeCall extends QueuedCall {
   readonly kind: 'whole';
@@ -89,7 +89,7 @@ type QueuedRecord = QueuedRoot | QueuedWholeCall;
 
 /** The call store, and the wait that other stores need before they read. */
 export interface ReadableCallStore extends CallStore<QueuedRecord> {
-  /** Resolves when every call that is committed already is unfolded, or its segment is set aside. */
+  /** Resolves after all calls committed before now are unfolded or set aside. */
   readable(): Promise<void>;
 }
 
@@ -136,9 +136,9 @@ export function createCallStore(
       .where(sql`(trace_id, trace_ref)`, 'in', tuplesIn(flavour, 2, keys));
 
   /**
-   * The summaries of the traces that calls begin, from memory, so that a subscriber does not force the log to be
-   * unfolded. Exceptions are calls without a summary in memory, and stored traces, for example because a client sent
-   * spans first.
+   * The summaries of the traces that calls begin, from memory, so that a subscriber does not force the call log
+   * to be unfolded. Exceptions are calls without a summary in memory, and stored traces, for example because a client
+   * sent spans first.
    */
   async function summariesOf(calls: readonly QueuedRoot[]): Promise<readonly TraceSummary[]> {
     if (calls.length === 0) return [];
@@ -168,8 +168,8 @@ export function createCallStore(
 
   let lastGroup = 0;
   /**
-   * Calls of a commit, grouped by the earlier commits that they were part of. A failed commit may be repeated together
-   * with later calls. Its earlier calls are then one group, which is completely stored or completely new.
+   * Calls of a commit attempt, grouped by the earlier attempts that they were part of. A failed attempt may be repeated
+   * together with later calls. Its earlier calls are then one group: either all stored or none stored.
    */
   function inGroups(roots: readonly QueuedRoot[]): readonly (readonly QueuedRoot[])[] {
     const groups = [...Map.groupBy(roots, ({ group }) => group).values()];
@@ -252,7 +252,7 @@ export function assertStorableCall({ spend, span }: CallRecord): void {
     isWhole(startedAt.getTime()) &&
     isWhole(endedAt.getTime()) &&
     (firstByteAt === null || isWhole(firstByteAt.getTime()));
-  if (!isStorable) throw new InvalidInput('A count or a time of a call is not a whole number.');
+  if (!isStorable) throw new InvalidInput(`A count or a time of call ${spend.callId} is not a whole number.`);
 }
 
 const isWhole = (value: number): boolean => Number.isSafeInteger(value);

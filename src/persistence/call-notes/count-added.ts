@@ -15,9 +15,9 @@ import type { CountedOnce } from '../../domain/traces/recount.ts';
 /** Kinds of notes. */
 export type NoteKind =
   /**
-   * A span, stored or not, with a call below it and only steps (spans that are no boundaries) between. The call is a
-   * known call for `above call`, and any model call for `above any call`. For `above usage` it is a call with usage, or
-   * a call with the answer of a gateway call.
+   * A span, stored or not, with a call below it and no agent or tool span between. The call is a known call for `above
+   * call`, and any model call for `above any call`. For `above usage` it is a call with usage, or a call with the
+   * answer of a gateway call.
    */
   | 'above call'
   | 'above any call'

@@ -6,7 +6,7 @@ import type { Recount } from '../traces/recount.ts';
 import { countAdded, type GrowingTrace } from './count-added.ts';
 import { createCallNotes } from './notes.ts';
 
-/** Default number of spans from which a trace has notes. Below it, reading the whole trace takes less CPU. */
+/** Default minimum span count of a trace with call notes. Below it, reading the whole trace takes less CPU. */
 export const NOTES_FROM_SPANS = 200;
 
 interface NotedRecountParts {
@@ -17,8 +17,9 @@ interface NotedRecountParts {
 }
 
 /**
- * Recounts traces of at least `fromSpans` spans by their notes, so that the cost is proportional to the added spans.
- * When a trace gets its first notes, all of its spans are read once. `whole` recounts smaller traces.
+ * Recounts traces of at least `fromSpans` spans by their call notes, so that the cost is proportional to the added
+ * spans. Call notes are stored facts about spans above calls, gateway answers and estimates (`NoteKind`). When a trace
+ * gets its first notes, all of its spans are read once. `whole` recounts smaller traces.
  */
 export function createNotedRecount(
   flavour: SqlFlavour,
@@ -51,7 +52,7 @@ export function createNotedRecount(
       ];
       const notedCounts = growing.length === 0 ? new Map<string, CountedOnce>() : await countAdded(notes, growing);
       // Added spans can put the last call of a trace into a cycle, in which no call counts. Without a call, the tokens
-      // of all spans count, and only the spans have them.
+      // of all spans are summed. Call notes do not contain these tokens, so the spans are read.
       const withoutCalls = growing
         .filter(({ trace, before }) => (before?.llmCalls ?? 0) > 0 && notedCounts.get(trace)?.llmCalls === 0)
         .map(({ trace }) => trace);

@@ -23,8 +23,8 @@ interface WholeRow extends BodyRow {
 /**
  * Releases bodies from removed traces: removes the payloads of such a trace when none of its spans refers to the body.
  * Deletes a body without traces. A trace that is not removed keeps its payloads, even without spans: another process
- * may not have stored the spans of its export yet. The caller is inside the body mutex. Otherwise two processes could
- * change the same version, and the later write would restore the trace that the earlier write removed.
+ * possibly has not stored the spans of its export yet. The caller is inside the body mutex. Otherwise two processes
+ * could change the same version, and the later write would restore the trace that the earlier write removed.
  */
 export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undefined) {
   /** The traces that still have spans in these bodies, by body. */

@@ -87,7 +87,8 @@ async function addColumns(server: ClickHouse, table: string, columns: readonly C
 
 /**
  * Creates the database, its tables and the new columns of this release. Idempotent, also with several processes at the
- * same time. `outside` is a connection to another database of the server, because `database` may not exist yet.
+ * same time. `outside` is a connection to another database of the server, because `database` possibly does not exist
+ * yet.
  */
 export async function updateSchema(
   server: ClickHouse,

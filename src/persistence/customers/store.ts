@@ -13,6 +13,6 @@ export const createCustomerStore = (database: Database): CustomerStore =>
       ...containing('id', idPart),
       ...containing('alias', aliasPart),
     ],
-    ranks: { user_id: 'id', user_alias: "coalesce(alias, '')" },
+    sortColumns: { user_id: 'id', user_alias: "coalesce(alias, '')" },
     conflictText: ({ id }) => `Customer already exists, passed user_id=${id}. Please pass a new user_id.`,
   });

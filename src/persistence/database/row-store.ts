@@ -38,7 +38,7 @@ export interface RowStoreOptions<Row, Filter, Sort extends string> {
   /** Conditions of a filter, all of which must hold. Absent where no filter exists. */
   readonly where?: (filter: Filter) => readonly JsonObject[];
   /** SQL of the sort rank of a row, never null, for each sort except by time of creation. */
-  readonly ranks?: Readonly<Record<Exclude<Sort, 'created_at'>, string>>;
+  readonly sortColumns?: Readonly<Record<Exclude<Sort, 'created_at'>, string>>;
   /** Sorts whose ranks are numbers: the text of a place is then a decimal number. Absent when all ranks are texts. */
   readonly numbers?: readonly NoInfer<Sort>[];
   /** Error message for a row with a unique value that another row has. */
@@ -128,7 +128,7 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
     noun,
     audited,
     where = () => [],
-    ranks,
+    sortColumns,
     numbers,
     conflictText,
   }: RowStoreOptions<Row, Filter, Sort>,
@@ -167,7 +167,7 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
     const direction = descending ? 'desc' : 'asc';
     const beyond = descending ? '$lt' : '$gt';
     const isNumber = numbers?.includes(sort) === true;
-    const rank = new Map<string, string>(Object.entries({ ...ranks })).get(sort) ?? 'created_at';
+    const rank = new Map<string, string>(Object.entries({ ...sortColumns })).get(sort) ?? 'created_at';
     // `from` is the number of rows to skip, or the place of the last row before the page.
     const after = typeof from === 'number' ? [] : [beyondPlace(from, { rank, beyond, isNumber })];
     const options = {

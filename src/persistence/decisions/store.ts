@@ -24,7 +24,7 @@ export function createOutcomeStore(database: Database): OutcomeStore {
   const rows = createRowStore<DecisionOutcome, null, 'created_at' | 'updated_at'>(database, {
     entity: DecisionOutcomeEntity,
     noun: 'outcome of a decision',
-    ranks: { updated_at: 'updated_at' },
+    sortColumns: { updated_at: 'updated_at' },
     conflictText: ({ id }) => `The outcome ${id} is recorded already.`,
   });
 

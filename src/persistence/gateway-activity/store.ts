@@ -14,7 +14,9 @@ import { columnNames, encodeValues, rowsFrom, rowTable, textsIn } from '../datab
 import type { Tables } from '../database/tables.ts';
 import { recordIfNew } from './batches.ts';
 
-/** How long a row of `activity_process` is kept, in ms. A process retries the commit of a batch for a shorter time. */
+/**
+ * Time in ms for which a row of `activity_process` is kept. A process retries the commit of a batch for a shorter time.
+ */
 const PROCESS_RETENTION_MS = 7 * 86_400_000;
 
 const COLUMNS: Readonly<Record<ActivityField, RawBuilder<string>>> = {

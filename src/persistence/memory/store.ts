@@ -28,7 +28,7 @@ export const createMemoryStore = (database: Database): MemoryStore => ({
       ...(namePrefix === null ? [] : [nameBeginsWith(namePrefix)]),
       ...(search === null ? [] : [{ $or: [{ id: storable(search) }, nameBeginsWith(search)] }]),
     ],
-    ranks: { name: 'name' },
+    sortColumns: { name: 'name' },
     conflictText: ({ name }) => memoryExists(name).message,
   }),
   exclusively: createDatabaseMutex(database, 'memories'),

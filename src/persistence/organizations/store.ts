@@ -9,7 +9,7 @@ export const createOrganizationStore = (database: Database): OrganizationStore =
     noun: 'organization',
     audited: 'organization',
     where: ({ ids, aliasPart }) => [...matching({ id: ids }), ...containing('alias', aliasPart)],
-    ranks: { organization_alias: 'alias' },
+    sortColumns: { organization_alias: 'alias' },
     conflictText: ({ id }) => `Organization with id '${id}' already exists.`,
   });
 

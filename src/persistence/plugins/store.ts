@@ -12,6 +12,6 @@ export const createPluginStore = (database: Database): PluginStore =>
       ...matching({ name, category, enabled }),
       ...containing('name', nameContains),
     ],
-    ranks: { name: 'name' },
+    sortColumns: { name: 'name' },
     conflictText: ({ name }) => pluginExists(name),
   });

@@ -14,6 +14,6 @@ export const createProjectStore = (database: Database): ProjectStore =>
       ...matching({ teamId }),
       ...containing('alias', aliasPart),
     ],
-    ranks: { project_alias: "coalesce(alias, '')" },
+    sortColumns: { project_alias: "coalesce(alias, '')" },
     conflictText: ({ id }) => `Project id = ${id} already exists.`,
   });

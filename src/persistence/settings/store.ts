@@ -14,7 +14,7 @@ export function createSettingsStore(database: Database): SettingsStore {
     entity: SettingsSectionEntity,
     noun: 'section of the settings',
     audited: 'settings',
-    conflictText: ({ id }) => `The section ${id} exists.`,
+    conflictText: ({ id }) => `A section with id ${id} already exists.`,
   });
 
   /** Adds a section; null when another request has added it first. */

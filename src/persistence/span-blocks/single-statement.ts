@@ -27,7 +27,7 @@ interface WholeExport {
 export interface SingleStatementStore {
   /**
    * The jobs as exports for one statement. Null when there are too many jobs, or a job has no body. Also null when a
-   * trace occurs twice, may be stored already, or does not fit into a block.
+   * trace occurs twice, is possibly stored already, or does not fit into a block.
    */
   exportsFrom(jobs: readonly IngestJob[]): readonly WholeExport[] | null;
   /** Resolves to the summaries by trace ref. Fails, and stores nothing, when one of the traces is stored already. */

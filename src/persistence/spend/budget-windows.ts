@@ -5,7 +5,7 @@ import { encodeRow, insertionInto, type RowTable } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import { costsByWindow } from './spend-rows.ts';
 
-/** How long the total of an ended window is kept, in ms: calls that began in the window may end later. */
+/** Time in ms for which the total of an ended window is kept: calls that began in the window may end later. */
 const RETENTION_MS = 2 * 86_400_000;
 /** Minimum time between removals of ended windows, in ms. */
 const REMOVAL_MS = 3_600_000;

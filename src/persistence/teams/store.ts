@@ -14,7 +14,7 @@ export const createTeamStore = (database: Database): TeamStore =>
       ...containing('alias', aliasPart),
       ...until('budgetResetAt', resetDueBy),
     ],
-    ranks: { team_id: 'id', team_alias: "coalesce(alias, '')" },
+    sortColumns: { team_id: 'id', team_alias: "coalesce(alias, '')" },
     conflictText: ({ id }) => `Team id = ${id} already exists. Please use a different team id.`,
   });
 

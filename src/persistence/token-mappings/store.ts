@@ -12,7 +12,7 @@ export const createTokenMappingStore = (database: Database): TokenMappingStore =
       ...matching({ claimName, claimValue: claimValues, keyHash, active }),
       ...containing('claim_value', valuePart),
     ],
-    ranks: { claim_value: 'claim_value' },
+    sortColumns: { claim_value: 'claim_value' },
     conflictText: ({ claimName, claimValue }) =>
       `A mapping of the claim '${claimName}' with '${claimValue}' already exists.`,
   });

@@ -18,7 +18,7 @@ export const createToolStore = (database: Database): ToolStore =>
       ...(isRestricted === true ? [RESTRICTED] : []),
       ...(isRestricted === false ? [{ inputPolicy: 'untrusted', outputPolicy: 'untrusted' }] : []),
     ],
-    ranks: { name: 'name', call_count: 'call_count' },
+    sortColumns: { name: 'name', call_count: 'call_count' },
     numbers: ['call_count'],
     conflictText: ({ name }) => `Tool '${name}' already exists`,
   });

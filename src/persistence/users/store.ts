@@ -26,7 +26,7 @@ export const createUserStore = (database: Database): UserStore =>
       ...containing('alias', aliasPart),
       ...until('budgetResetAt', resetDueBy),
     ],
-    ranks: {
+    sortColumns: {
       user_id: 'id',
       user_email: "coalesce(email, '')",
       user_alias: "coalesce(alias, '')",

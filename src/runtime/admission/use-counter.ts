@@ -1,7 +1,7 @@
 import type { SpendShare } from './spend-share.ts';
 import type { StoredTotals } from '../../domain/admission/stored-totals.ts';
 
-/** Use of this process whose record may not be in the stored total yet. */
+/** Use of this process whose record is possibly not yet in the stored total. */
 interface UnstoredUse {
   readonly position: number;
   readonly amount: bigint;

@@ -45,7 +45,7 @@ export interface KeySets {
 
 export function createKeySets(options: {
   readonly urls: readonly string[];
-  /** Age at which a set is read again, in seconds. */
+  /** Age in seconds at which a set is read again. */
   readonly ttlSeconds: number;
   readonly fetch: KeySetFetch;
   readonly clock: Pick<Clock, 'monotonicMs'>;

@@ -115,7 +115,7 @@ export function createResponseQueue({
     return stored === null ? null : present([...queued, ...stored]);
   }
 
-  /** The rows of a conversation, newest first. The newest may not be stored yet. */
+  /** The rows of a conversation, newest first. The newest is possibly not yet stored. */
   async function rowsOf(newest: string): Promise<readonly SealedResponse[]> {
     const queued: SealedResponse[] = [];
     let next: string | null = newest;

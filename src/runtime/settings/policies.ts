@@ -134,7 +134,7 @@ export function readPolicies(document: ConfigDocument, { fault, faultIfStrict }:
       () => createPolicyBook([policy], [], modelMatcher),
       (message) => refuse(['policies', policy.name], message),
     );
-    // Only a cycle is refused here: a parent that the file does not have may be stored in the database.
+    // Only a cycle is refused here: a parent that the file does not have is possibly stored in the database.
     const inheritance = inheritanceOf(policy, inForce);
     if (inheritance.fault?.isCycle === true) refuse(['policies', policy.name, 'inherit'], inheritance.fault.message);
   }

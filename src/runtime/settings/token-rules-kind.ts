@@ -23,7 +23,7 @@ export interface IssuerSetting {
   readonly audiences: readonly string[];
 }
 
-/** Age at which a key set is read again, in seconds. */
+/** Age in seconds at which a key set is read again. */
 const DEFAULT_KEY_SET_SECONDS = 600;
 const MAX_KEY_SET_SECONDS = 86_400;
 

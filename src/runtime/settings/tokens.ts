@@ -5,7 +5,7 @@ import type { SettingsRead } from './values.ts';
 /** Settings of signed tokens (JWT) of external issuers. */
 export interface TokenSettings {
   readonly keySetUrls: readonly string[];
-  /** Age at which a key set is read again, in seconds. */
+  /** Age in seconds at which a key set is read again. */
   readonly keySetSeconds: number;
   /** Accepted issuers of tokens that keys of `keySetUrls` signed. Empty accepts all. */
   readonly issuers: readonly string[];

@@ -6,9 +6,11 @@ const WAITING_LIMIT = 200_000;
 const BATCH_LIMIT = 1_000;
 /** Time for which records are collected before a commit, in ms. */
 const GATHER_MS = 250;
-/** Delay of a retry after a failed commit, in ms. */
+/** Delay in ms of a retry after a failed commit attempt. */
 const RETRY_MS = 500;
-/** Time for which failed commits are retried after a flush, in ms. Longer than the shutdown steps that follow. */
+/**
+ * Time in ms for which failed commit attempts are repeated after a flush. Longer than the shutdown steps that follow.
+ */
 const FINAL_RETRIES_MS = 10_000;
 
 export interface WriteBehind<Item> {
@@ -16,12 +18,12 @@ export interface WriteBehind<Item> {
   push(item: Item): void;
   /**
    * Resolves when the queue is empty, later records included; rejects when a commit fails. A flush begins a shutdown:
-   * failed commits are retried only for the next `FINAL_RETRIES_MS`, and after a push or a read.
+   * failed commit attempts are repeated only for the next `FINAL_RETRIES_MS`, and after a push or a read.
    */
   flush(): Promise<void>;
   /**
    * For readers: waits at most `withinMs` until all records so far are committed. False after a timeout or a failed
-   * commit.
+   * commit attempt.
    */
   caughtUp(withinMs: number): Promise<boolean>;
   waiting(): number;
@@ -36,8 +38,8 @@ export interface WriteBehind<Item> {
 }
 
 /**
- * Cause of a failed commit. `store`: the store may be unavailable. `record`: a record can never be stored. `either`:
- * unknown until the batch is halved and committed again.
+ * Cause of a failed commit attempt. `store`: the store may be unavailable. `record`: a record can never be stored.
+ * `either`: unknown until the batch is halved and committed again.
  */
 export type Fault = 'store' | 'record' | 'either';
 
@@ -56,9 +58,9 @@ interface CommitResult<Item> {
 }
 
 /**
- * Commits records in batches in the background. A failed commit is retried with the same records; records are dropped,
- * and counted by `dropped`, only when the queue is full. A record that cannot be stored is passed to `refused` and
- * skipped. When all records of a batch fail and the cause of one is `either`, the store counts as the cause.
+ * Commits records in batches in the background. A failed commit attempt is repeated with the same records; records are
+ * dropped, and counted by `dropped`, only when the queue is full. A record that cannot be stored is passed to `refused`
+ * and skipped. When all records of a batch fail and the cause of one is `either`, the store counts as the cause.
  */
 export function createWriteBehind<Item>({
   commit,
@@ -91,7 +93,7 @@ export function createWriteBehind<Item>({
   /** Settles when all commits and reads up to now have ended. */
   let turn: Promise<unknown> = Promise.resolve();
 
-  /** Runs work after all earlier commits and reads. */
+  /** Runs work after all earlier commit attempts and reads. */
   function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = turn.then(work);
     turn = result.catch(() => {});

@@ -43,7 +43,7 @@ const TOOL_CHOICES = { auto: null, none: 'NONE', required: 'REQUIRED', tool: 'RE
 
 function writeTools({ tools, toolChoice }: NeutralChat, losses: Losses): Fields {
   tools.forEach(({ cached }, index) => noteCacheMark(cached, `tools[${index}]`, losses));
-  // Cohere cannot require a certain tool. So only that tool is sent, with the choice REQUIRED.
+  // Cohere cannot require a specific tool. So only that tool is sent, with the choice REQUIRED.
   const offeredTools = toolChoice?.mode === 'tool' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
   if (offeredTools.length === 0) return {};
   return {

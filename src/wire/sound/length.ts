@@ -4,8 +4,8 @@ import { mp4Seconds } from './mp4.ts';
 import { oggSeconds } from './ogg.ts';
 
 /**
- * Duration of a recording in seconds, from its container. Null when the container does not give a certain duration. The
- * duration is never an estimate, because calls are billed by it (ADR 0025).
+ * Duration of a recording in seconds, from its container. Null when the container does not give an unambiguous
+ * duration. The duration is never an estimate, because calls are billed by it (ADR 0025).
  */
 export function soundSeconds(file: Uint8Array): number | null {
   const bytes = asBuffer(file);

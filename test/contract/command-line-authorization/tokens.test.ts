@@ -312,7 +312,7 @@ describe('commandLineAuthorization.revoke', () => {
     expect(await refresh(first.clientId, text(other, 'refresh_token'))).toEqual(UNKNOWN_TOKEN);
   });
 
-  it('200: an unknown token, twice; a key that is no session stays', async () => {
+  it('200: an unknown token, twice; a key that is not a session is kept', async () => {
     const clientId = await client.clientId();
     expect(await revoke('unknown', clientId)).toEqual(REVOKED);
     expect(await revoke('unknown', clientId)).toEqual(REVOKED);

@@ -80,7 +80,7 @@ describe.each([
     expect(await statusOf(key)).toBe(200);
   });
 
-  it('keys.update 200: sent fields change, null clears a field, other fields stay', async () => {
+  it('keys.update 200: sent fields change, null clears a field, other fields are unchanged', async () => {
     const draft = { models: ['demo'], max_budget: 2, team_id: 't', user_id: 'u', duration: '1h', metadata: { a: 1 } };
     const key = await newKey(draft);
     const row = rowOf(key, { models: ['demo'], max_budget: 2, team_id: 't', user_id: 'u', metadata: { a: 1 } });
@@ -124,7 +124,7 @@ describe.each([
     expect((await post('/key/generate', { key_alias: alias })).status).toBe(200);
   });
 
-  it('keys.regenerate 200: the key has a new secret, a sent field changes, and other fields stay', async () => {
+  it('keys.regenerate 200: the key has a new secret, a sent field changes, and other fields are unchanged', async () => {
     const key = await newKey({ team_id: 't', max_budget: 1 });
     const { status, body } = await post('/key/regenerate', { key: nameOf(key), metadata: { rotated: true } });
     const newSecret = String(body['key']);

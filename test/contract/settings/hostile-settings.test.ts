@@ -30,7 +30,7 @@ describe.each(PROTOTYPE_NAMES)('a setting that is named %s', (name) => {
     const { body } = await client.send('PATCH', '/update/ui_settings', withMember(name, { polluted: true }));
     expect(body['settings']).toEqual({});
     const discount = await client.send('PATCH', '/config/cost_discount_config', withMember(name, 0.5));
-    // The name may be stored as that of a provider, or refused.
+    // The name is either stored as that of a provider, or refused.
     expect([200, 400]).toContain(discount.status);
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
     expect((await client.send('PATCH', '/config/cost_discount_config', {})).status).toBe(200);

@@ -159,7 +159,7 @@ describe('vectorStoreIndexes.get', () => {
 });
 
 describe('vectorStoreIndexes.delete', () => {
-  it('200: removes the index, and the store of the provider stays', async () => {
+  it('200: deletes the index, and the store at the provider is not deleted', async () => {
     await create('old');
     expect(await server.ask('DELETE', '/v1/indexes/old')).toEqual([
       200,

@@ -49,7 +49,7 @@ describe('shared counts of deployments', () => {
     expect(traffic.useOf('a')).toEqual({ requests: 1, tokens: 10 });
   });
 
-  it('begin again with each minute, and latencies stay', () => {
+  it('begin again with each minute, and latencies are kept', () => {
     const { clock, traffic } = someTraffic();
     traffic.started('a');
     const late = traffic.report();

@@ -4,7 +4,7 @@ import { aKey } from '../../support/chat.ts';
 import { aRing, BLOCKED, HASH, identified, KEY, OUTAGE_MS, STALE_MS } from '../../support/key-ring.ts';
 
 describe('while the store is unavailable', () => {
-  it('a known key is used for a minute after its last read, then refused as unavailable', async () => {
+  it('a cached key is accepted for one minute after its last store read; then calls fail with Unavailable', async () => {
     const { ring, state } = aRing();
     await ring.identify(KEY);
     state.isUnavailable = true;

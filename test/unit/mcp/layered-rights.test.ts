@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/domain/json-object.ts';
 import type { McpToolsetView } from '../../../src/domain/mcp/mcp-request.ts';
 import { mcpRightsOf } from '../../../src/domain/mcp/rights.ts';
-import { PLAIN_TERMS } from '../../../src/domain/object-permissions/permission-layers.ts';
+import { WITHOUT_CUSTOMER } from '../../../src/domain/object-permissions/permission-layers.ts';
 import { aCaller, aKey } from '../../support/chat.ts';
 import { someOwners } from '../../support/key-owners.ts';
 import { anMcpServer } from '../../support/mcp-servers.ts';
@@ -34,7 +34,10 @@ function ownersWith({ team, user, organization }: Layers) {
 
 const rightsOf = (
   { key, team, user, organization, customer }: Layers,
-  { terms = {}, overrides = {} }: { terms?: Partial<typeof PLAIN_TERMS>; overrides?: Parameters<typeof aKey>[0] } = {},
+  {
+    terms = {},
+    overrides = {},
+  }: { terms?: Partial<typeof WITHOUT_CUSTOMER>; overrides?: Parameters<typeof aKey>[0] } = {},
 ) =>
   mcpRightsOf(
     aCaller(
@@ -45,7 +48,11 @@ const rightsOf = (
       }),
     ),
     [TOOLSET],
-    { ...PLAIN_TERMS, ...(customer === undefined ? {} : { customer: { id: 'x', permission: customer } }), ...terms },
+    {
+      ...WITHOUT_CUSTOMER,
+      ...(customer === undefined ? {} : { customer: { id: 'x', permission: customer } }),
+      ...terms,
+    },
   );
 
 /** Ids of the servers that a key may use, joined. */

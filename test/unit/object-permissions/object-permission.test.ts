@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidInput } from '../../../src/domain/errors.ts';
 import { namesIn, patchedPermission, toolsIn } from '../../../src/domain/object-permissions/object-permission.ts';
-import { permissionLayersOf, PLAIN_TERMS } from '../../../src/domain/object-permissions/permission-layers.ts';
+import { permissionLayersOf, WITHOUT_CUSTOMER } from '../../../src/domain/object-permissions/permission-layers.ts';
 import { aCaller, aKey } from '../../support/chat.ts';
 
 describe('a patched permission', () => {
@@ -44,7 +44,7 @@ describe('a stored permission', () => {
 
   it('that is no object refuses everything', () => {
     const key = aKey({ settings: { objectPermission: 'damaged' as never } });
-    const { key: permission } = permissionLayersOf(aCaller(key), PLAIN_TERMS);
+    const { key: permission } = permissionLayersOf(aCaller(key), WITHOUT_CUSTOMER);
     expect(permission).not.toBeNull();
     expect(namesIn(permission ?? {}, 'vector_stores')).toEqual([]);
   });

@@ -81,20 +81,20 @@ const UPDATES: readonly (readonly [string, (scope: Scope) => Promise<unknown>])[
   ],
 ];
 
-it.each(UPDATES)('the new budget of a %s that another request deleted is removed', async (_title, update) => {
+it.each(UPDATES)('%s: if another request deleted it meanwhile, the new budget is deleted', async (_title, update) => {
   const { scope, budgets } = aScope(async () => null);
   await expect(update(scope)).rejects.toThrow(DomainError);
   expect([...budgets.keys()]).toEqual(['shared']);
 });
 
-it.each(UPDATES)('the new budget of a %s whose change is refused is removed', async (_title, update) => {
+it.each(UPDATES)('%s: if its change is refused, the new budget is deleted', async (_title, update) => {
   const conflict = new Conflict('taken');
   const { scope, budgets } = aScope(() => Promise.reject(conflict));
   await expect(update(scope)).rejects.toBe(conflict);
   expect([...budgets.keys()]).toEqual(['shared']);
 });
 
-it.each(UPDATES)('the new budget of a %s whose change may be stored stays', async (_title, update) => {
+it.each(UPDATES)('%s: if its change is possibly stored, the new budget is kept', async (_title, update) => {
   const unavailable = new Unavailable('The connection was lost.');
   const { scope, budgets } = aScope(() => Promise.reject(unavailable));
   await expect(update(scope)).rejects.toBe(unavailable);
@@ -105,7 +105,7 @@ it.each([
   ['customer', (scope: Scope) => updateCustomer(scope, { id: 'c', patch: {}, budget: NAMED })],
   ['tag', (scope: Scope) => updateTag(scope, { name: 'c', patch: {}, budget: NAMED })],
   ['project', (scope: Scope) => updateProject(scope, { id: 'c', patch: {}, budget: NAMED })],
-])('an existing budget that the refused change of a %s names stays', async (_title, update) => {
+])('%s: if its change is refused, an existing budget that it names is kept', async (_title, update) => {
   const { scope, budgets } = aScope(() => Promise.reject(new Conflict('taken')));
   await expect(update(scope)).rejects.toThrow(Conflict);
   expect([...budgets.keys()]).toEqual(['shared']);

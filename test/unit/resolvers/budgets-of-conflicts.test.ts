@@ -84,14 +84,14 @@ const CREATES: readonly (readonly [string, (scope: Scope) => Promise<unknown>])[
   ],
 ];
 
-it.each(CREATES)('the new budget of a %s that another request created first is removed', async (_title, create) => {
+it.each(CREATES)('%s: if another request created it first, the new budget is deleted', async (_title, create) => {
   const conflict = new Conflict('taken');
   const { scope, budgets } = aScope(conflict);
   await expect(create(scope)).rejects.toBe(conflict);
   expect([...budgets.keys()]).toEqual(['shared']);
 });
 
-it.each(CREATES)('the new budget of a %s that may be stored stays', async (_title, create) => {
+it.each(CREATES)('%s: if it is possibly stored, the new budget is kept', async (_title, create) => {
   const unavailable = new Unavailable('The connection was lost.');
   const { scope, budgets } = aScope(unavailable);
   await expect(create(scope)).rejects.toBe(unavailable);
@@ -103,7 +103,7 @@ it.each([
   ['tag', (scope: Scope) => createTag(scope, { name: 'c', patch: {}, budget: NAMED })],
   ['project', (scope: Scope) => createProject(scope, { id: 'c', teamId: 't', patch: {}, budget: NAMED })],
   ['organization', (scope: Scope) => createOrganization(scope, { id: 'c', alias: 'C', patch: {}, ...NAMED })],
-])('an existing budget stays when another request created the %s first', async (_title, create) => {
+])('%s: if another request created it first, an existing budget is kept', async (_title, create) => {
   const { scope, budgets } = aScope(new Conflict('taken'));
   await expect(create(scope)).rejects.toThrow(Conflict);
   expect([...budgets.keys()]).toEqual(['shared']);

@@ -64,7 +64,7 @@ describe('write-behind', () => {
     expect(await committed).toEqual(['one']);
   });
 
-  it('retries a failed commit with the same records and later ones', async () => {
+  it('repeats a failed commit attempt with the same records and later ones', async () => {
     const failures: number[] = [];
     const commits: string[][] = [];
     const queue = createWriteBehind<string>({
@@ -164,23 +164,26 @@ describe('write-behind', () => {
     expect(queue.waiting()).toBe(0);
   });
 
-  it.each(['caughtUp', 'flush'] as const)('retries the failed commit of %s without a further call', async (method) => {
-    const commits: string[][] = [];
-    let isAvailable = false;
-    const queue = createWriteBehind<string>({
-      ...storeFaultsOnly,
-      async commit(items) {
-        if (!isAvailable) throw STORE_UNAVAILABLE;
-        commits.push([...items]);
-      },
-      failed: () => {},
-      dropped: unexpected,
-    });
-    queue.push('kept');
-    await Promise.allSettled([method === 'flush' ? queue.flush() : queue.caughtUp(60_000)]);
-    isAvailable = true;
-    await expect.poll(() => commits).toEqual([['kept']]);
-  });
+  it.each(['caughtUp', 'flush'] as const)(
+    'repeats the failed commit attempt of %s without a further call',
+    async (method) => {
+      const commits: string[][] = [];
+      let isAvailable = false;
+      const queue = createWriteBehind<string>({
+        ...storeFaultsOnly,
+        async commit(items) {
+          if (!isAvailable) throw STORE_UNAVAILABLE;
+          commits.push([...items]);
+        },
+        failed: () => {},
+        dropped: unexpected,
+      });
+      queue.push('kept');
+      await Promise.allSettled([method === 'flush' ? queue.flush() : queue.caughtUp(60_000)]);
+      isAvailable = true;
+      await expect.poll(() => commits).toEqual([['kept']]);
+    },
+  );
 
   it('ends its retries ten seconds after a flush', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });

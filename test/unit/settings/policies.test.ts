@@ -28,7 +28,7 @@ prompts:
     ]);
   });
 
-  it('accept a parent that may be stored, whatever its name', () => {
+  it('accept a parent that is possibly stored, whatever its name', () => {
     expect(faultsFrom({ yaml: 'policies:\n  a: { inherit: lifecycle }\n' })).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { agentSpendOf } from '../../../src/domain/traces/agents.ts';
 import {
   callSpendOf,
   callSearchesOf,
-  spendWithElsewhere,
+  spendWithOtherTraces,
   unsearchedCalls,
 } from '../../../src/domain/traces/call-spend.ts';
 import type { SpanHead } from '../../../src/domain/traces/span.ts';
@@ -165,13 +165,13 @@ describe('calls that the gateway recorded in separate traces', () => {
       estimatedCalls: 3,
     });
     // 24 without the estimates 3 and 9, and with 100 once for the calls 1 and 2. The row of call 5 has no price.
-    expect(spendWithElsewhere(summary, spans, calls, elsewhere)).toEqual({
+    expect(spendWithOtherTraces(summary, spans, calls, elsewhere)).toEqual({
       spend: 112n,
       pricedCalls: 3,
       estimate: 5n,
       estimatedCalls: 1,
     });
-    expect(spendWithElsewhere(summary, spans, calls, [])).toEqual({
+    expect(spendWithOtherTraces(summary, spans, calls, [])).toEqual({
       spend: 24n,
       pricedCalls: 4,
       estimate: 17n,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/domain/caller.ts';
 import { Forbidden } from '../../../src/domain/errors.ts';
-import { PLAIN_TERMS } from '../../../src/domain/object-permissions/permission-layers.ts';
+import { WITHOUT_CUSTOMER } from '../../../src/domain/object-permissions/permission-layers.ts';
 import {
   assertMayUseIndex,
   type IndexPermission,
@@ -24,7 +24,7 @@ const caller = (metadata: object, { team = {}, role = 'internal_user' } = {}): C
 
 /** What a caller may do with the index. */
 const permitted = (one: Caller): readonly IndexPermission[] =>
-  (['read', 'write'] as const).filter((permission) => mayUseIndex(one, INDEX, permission, PLAIN_TERMS));
+  (['read', 'write'] as const).filter((permission) => mayUseIndex(one, INDEX, permission, WITHOUT_CUSTOMER));
 
 describe('the right to an index', () => {
   it('is that of the key or of its team', () => {

@@ -32,7 +32,7 @@ export const GEN_AI = {
 export const GEN_AI_INPUT_TOKENS = [GEN_AI.inputTokens, GEN_AI.promptTokens] as const;
 export const GEN_AI_OUTPUT_TOKENS = [GEN_AI.outputTokens, GEN_AI.completionTokens] as const;
 
-/** Parts of token counts, as instrumentations of this family name them, the standard name first. */
+/** Attribute names of token count parts; the name from the conventions is first. */
 export const GEN_AI_TOKEN_PARTS = {
   cacheRead: [
     'gen_ai.usage.cache_read.input_tokens',

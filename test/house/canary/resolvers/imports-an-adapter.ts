@@ -1,4 +1,5 @@
-// Breaks `resolvers`, `gateway-types-only` and `dataloader-in-loaders`.
+// Violates the layer rules `resolvers`, `gateway-types-only` and `dataloader-in-loaders` on purpose
+// (`test/house/layer-rules.ts`).
 import DataLoader from 'dataloader';
 import { engine } from '../src/gateway/imports-the-orm.ts';
 import { call } from '../src/providers/imports-an-http-client.ts';

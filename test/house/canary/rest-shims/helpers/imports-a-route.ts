@@ -1,2 +1,2 @@
-// Breaks `rest-shims-helpers-below-routes`.
+// Violates the layer rule `rest-shims-helpers-below-routes` on purpose (`test/house/layer-rules.ts`).
 export { answer } from '../imports-schema.ts';

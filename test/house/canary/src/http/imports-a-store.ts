@@ -1,4 +1,4 @@
-// Breaks `http`.
+// Violates the layer rule `http` on purpose (`test/house/layer-rules.ts`).
 import type { Row } from '../persistence/imports-a-wire-format.ts';
 
 export type Answer = Row;

@@ -1,4 +1,4 @@
-// Breaks `ingest`.
+// Violates the layer rule `ingest` on purpose (`test/house/layer-rules.ts`).
 import type { Row } from '../persistence/imports-a-wire-format.ts';
 
 export type Packed = Row;

@@ -1,4 +1,5 @@
-// Breaks `providers`: the HTTP client is passed in.
+// Violates the layer rule `providers` on purpose (`test/house/layer-rules.ts`).
+// Providers get the HTTP client as an argument.
 import { request } from 'undici';
 
 export const call = request;

@@ -1,4 +1,5 @@
-// Breaks `wire` in every form of an import, and `no-unresolved`: the imported files do not exist.
+// Violates the layer rules `wire` and `no-unresolved` on purpose (`test/house/layer-rules.ts`).
+// It has every form of an import, and the imported files do not exist.
 import '../../resolvers/a.ts';
 import type { B } from '../../resolvers/b.ts';
 import { type C, c } from '../../resolvers/c.ts';

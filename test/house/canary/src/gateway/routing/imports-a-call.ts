@@ -1,2 +1,2 @@
-// Breaks `gateway-parts-below-calls`.
+// Violates the layer rule `gateway-parts-below-calls` on purpose (`test/house/layer-rules.ts`).
 export { call } from '../calls/call.ts';
