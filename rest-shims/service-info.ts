@@ -59,6 +59,12 @@ export const serviceInfoRoutes: readonly RouteRow[] = [
   ),
   // Descriptions of routers are not built. Profiles for Fuse v2 are in `auto-routers.ts`.
   constantRow('service.routerPresets', ['/public/autorouter_presets'], json([])),
+  // Telemetry of Claude Code. It is not kept: answers other than 200 make the client send it again.
+  {
+    ...constantRow('service.clientEvents', ['/api/event_logging/batch'], json({ status: 'ok' })),
+    method: 'POST',
+    bodyLimit: 1024 * 1024,
+  },
   // Releases are not looked up: no other server is contacted.
   constantRow('service.latestRelease', ['/get/latest_release_info'], json(null)),
   route({

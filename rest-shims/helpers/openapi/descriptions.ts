@@ -290,6 +290,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'responses.inputItems': 'List the input items of a stored response.',
   'responses.inputTokens': 'Count the input tokens of a response.',
   'service.callbacks': 'List the services that receive records of calls.',
+  'service.clientEvents': 'Accept telemetry of Claude Code. It is not kept.',
   'service.endpoints': 'List the model endpoints and their providers.',
   'service.latestRelease': 'Read the latest release: always null.',
   'service.modelHubInfo': 'Read title and version of the list of public models.',

@@ -206,6 +206,7 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   'cache.server': '{ num_clients: integer, clients: object[], info: object }',
   'cache.test': "{ status: 'success', message: string, error: null }",
   'service.callbacks': '{ success: unknown[], failure: unknown[], success_and_failure: string[] }',
+  'service.clientEvents': '{ status: string }',
   'service.endpoints': `
     { endpoints: { key: string, label: string, endpoint: string, providers: { slug: string,
     display_name: string }[] }[] }
