@@ -27,5 +27,4 @@ export const NO_STORED_MODELS = {
   }),
   storesModels: false,
   modelWarning: () => {},
-  publicModels: [],
 };
