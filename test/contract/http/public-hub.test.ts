@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { VERSION } from '../../../src/domain/version.ts';
-import { type Json, tenancyClient } from '../../support/tenancy-client.ts';
+import { type Json, NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
 
 const demo = (name: string) => ({ model_name: name, litellm_params: { model: 'demo' } });
 const MODELS = { general_settings: { demo_model: false }, model_list: [demo('a'), demo('b')] };
@@ -75,6 +75,18 @@ it('service.updateHubLinks 400: addresses that are not of the web', async () => 
     });
 });
 
+it('service.updateHubLinks 400: too many links, and titles that are too long or empty', async () => {
+  const links = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`t${at}`, 'https://docs.test']));
+  expect((await link({ useful_links: links(100) })).status).toBe(200);
+  const invalid = (error: string) => ({ status: 400, body: { detail: { error } } });
+  expect(await link({ useful_links: links(101) })).toEqual(invalid('useful_links can have at most 100 links'));
+  for (const title of ['', 'x'.repeat(257)])
+    expect(await link({ useful_links: { [title]: 'https://docs.test' } })).toEqual(
+      invalid('A title of useful_links must have 1 to 256 characters'),
+    );
+});
+
 it('service.publishModels 400, service.updateHubLinks 400: settings of the file, and settings that are not stored', async () => {
   for (const [path, body] of [
     ['/model_group/make_public', { model_groups: ['b'] }],
@@ -92,7 +104,7 @@ it('service.publishModels 400, service.updateHubLinks 400: settings of the file,
 it('service.publishModels 401, service.updateHubLinks 401, service.publishModels 403, service.updateHubLinks 403: who may not', async () => {
   const viewer = await client.user({ user_role: 'proxy_admin_viewer' });
   for (const change of [publish, link]) {
-    expect((await change({}, '')).status).toBe(401);
+    expect(await change({}, '')).toEqual(NO_KEY);
     expect(await change({ model_groups: [], useful_links: {} }, viewer)).toEqual(
       refused('user not allowed to access this route', 'proxy_admin_viewer'),
     );
