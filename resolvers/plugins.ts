@@ -97,6 +97,23 @@ export const registerPlugin = operation({
   },
 });
 
+/** Replaces the content of a plugin. A disabled one stays disabled. Throws InvalidInput and NotFound. */
+export const replacePlugin = operation({
+  name: 'replacePlugin',
+  access: pluginAdmin,
+  async run(scope: PluginScope, draft: PluginDraft): Promise<Plugin> {
+    const content = checkedPlugin(draft);
+    const by = authored(scope);
+    const found = await findNamed(scope, content);
+    const changed =
+      found === null
+        ? null
+        : await scope.platform.stores.plugins.change(found.id, (row) => replacedPlugin(row, content, by));
+    if (changed === null) throw unknownPlugin(content.name);
+    return changed.after;
+  },
+});
+
 /** Enables or disables a plugin: the marketplace lists only enabled ones. Throws NotFound. */
 export const switchPlugin = operation({
   name: 'switchPlugin',

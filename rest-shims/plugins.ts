@@ -5,6 +5,7 @@ import {
   listPlugins,
   readMarketplace,
   registerPlugin,
+  replacePlugin,
   switchPlugin,
 } from '../resolvers/plugins.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
@@ -51,8 +52,7 @@ const authorObject: FieldReader<Readonly<Record<string, unknown>> | null> = desc
   (input) => (input === undefined || input === null ? { value: null } : dictionary(input)),
 );
 
-const readPlugin = members({
-  name: requiredText,
+const CONTENT = {
   source: sourceObject,
   version: text,
   description: text,
@@ -62,10 +62,21 @@ const readPlugin = members({
   category: text,
   domain: text,
   namespace: text,
-});
+} as const;
+const readPlugin = members({ name: requiredText, ...CONTENT });
+const readReplaced = members({ name: text, ...CONTENT });
 
-function parsePlugin({ body }: HttpRequest): PluginDraft {
-  const { source: sentSource, author, ...plugin } = readPlugin(parseObject(body));
+const parsePlugin = ({ body }: HttpRequest): PluginDraft => draftOf(readPlugin(parseObject(body)));
+
+/** The path names the plugin. Throws InvalidInput for another name in the body. */
+function parseReplaced({ body, params: { name = '' } }: HttpRequest): PluginDraft {
+  const sent = readReplaced(parseObject(body));
+  if (sent.name !== null && sent.name !== name)
+    throw new InvalidInput('name must be the name in the path: a plugin cannot be renamed');
+  return draftOf({ ...sent, name });
+}
+
+function draftOf({ source: sentSource, author, ...plugin }: ReturnType<typeof readPlugin>): PluginDraft {
   const { source, ...place } = readSourceMembers(sentSource, ['body', 'source']);
   // The reader reads null as an absent kind.
   if (source === null) throw new InvalidInput('source.source must not be null');
@@ -120,6 +131,14 @@ const marketplaceJson = frozenMemo((plugins: readonly Plugin[]): Uint8Array =>
   Buffer.from(JSON.stringify({ ...MARKETPLACE, plugins: plugins.map(renderEntry) })),
 );
 
+/** JSON of the public list, as `marketplaceJson`. It has no members for administrators. */
+const hubJson = frozenMemo((plugins: readonly Plugin[]): Uint8Array => {
+  const shown = plugins
+    .map(renderPlugin)
+    .map(({ domain: _domain, namespace: _namespace, created_by: _by, ...one }) => one);
+  return Buffer.from(JSON.stringify({ plugins: shown, count: shown.length }));
+});
+
 const FORM = { failureForm: { body: 'detail' } } as const satisfies Partial<RouteRow>;
 const READ = { ...MANAGEMENT_READ, ...FORM } as const;
 const CHANGE = { ...MANAGEMENT_CHANGE, ...FORM } as const;
@@ -156,6 +175,18 @@ export const pluginRoutes: readonly RouteRow[] = [
     }),
   }),
   route({
+    method: 'GET',
+    surface: 'catalog',
+    credential: 'none',
+    bodyLimit: 0,
+    name: 'plugins.hub',
+    paths: ['/public/skill_hub'],
+    statuses: [200],
+    parse: () => undefined,
+    run: readMarketplace,
+    render: (plugins) => ({ body: { kind: 'bytes', bytes: hubJson(plugins), contentType: 'application/json' } }),
+  }),
+  route({
     ...READ,
     name: 'plugins.list',
     querySchema: readList.schema,
@@ -186,6 +217,17 @@ export const pluginRoutes: readonly RouteRow[] = [
     parse: parseName,
     run: getPlugin,
     render: (one) => json(renderPlugin(one)),
+  }),
+  route({
+    ...CHANGE,
+    method: 'PUT',
+    name: 'plugins.replace',
+    bodySchema: readReplaced.schema,
+    paths: [`${PATH}/:name`],
+    statuses: [200, 400, 401, 403, 404, 422],
+    parse: parseReplaced,
+    run: replacePlugin,
+    render: (plugin) => json({ status: 'success', action: 'updated', plugin: renderPlugin(plugin) }),
   }),
   switchRow('plugins.enable', `${PATH}/:name/enable`, true),
   switchRow('plugins.disable', `${PATH}/:name/disable`, false),

@@ -10,10 +10,8 @@ import {
   getPolicyUse,
   listPolicies,
   listPolicyVersions,
-  listMatchingPolicies,
   getPolicyGuardrails,
   setPolicyStatus,
-  testPipeline,
   updatePolicy,
 } from '../resolvers/policies.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
@@ -22,16 +20,13 @@ import { type PolicyDraft, type PolicyPatch, VERSION_STATUSES } from '../src/dom
 import {
   renderCheck,
   renderComparison,
-  renderMatches,
   renderPolicies,
   renderPolicy,
   renderPolicyUse,
-  renderTrial,
   renderVersions,
 } from './helpers/answers/policies.ts';
 import {
   dictionary,
-  listOf,
   members,
   object,
   optional,
@@ -66,8 +61,6 @@ const readPatch = members({
 });
 const readSource = members({ source_policy_id: text });
 const readStatus = members({ version_status: requiredText });
-const readFacts = members({ team_alias: text, key_alias: text, model: text, tags: texts });
-const readTrial = members({ pipeline: required(dictionary), test_messages: required(listOf(dictionary)) });
 const readEntries = members({ policies: required(dictionary) });
 const readStatusFilter = query({ version_status: choiceOf(VERSION_STATUSES) });
 const readVersions = query({ version_a: queryRequired, version_b: queryRequired });
@@ -108,24 +101,6 @@ function parseStatus({ body, params }: HttpRequest) {
   return { id: params['id'] ?? '', status };
 }
 
-const ROLES = ['system', 'user', 'assistant', 'tool'] as const;
-
-function parseTrial({ body }: HttpRequest) {
-  const sent = readTrial(parseObject(body));
-  const pipeline = pipelineOf(sent.pipeline);
-  if (pipeline === null) throw new InvalidInput('pipeline must be an object');
-  const messages = (sent.test_messages ?? []).map(({ role, content }) => {
-    if (typeof content !== 'string') throw new InvalidInput('content of test_messages must be a text');
-    return { role: ROLES.find((one) => one === role) ?? ('user' as const), text: content };
-  });
-  return { pipeline, texts: messages };
-}
-
-function parseFacts({ body }: HttpRequest) {
-  const { team_alias: teamAlias, key_alias: keyAlias, model, tags } = readFacts(parseObject(body));
-  return { teamAlias, teamId: null, keyAlias, model, tags };
-}
-
 const idIn = ({ params }: HttpRequest): { readonly id: string } => ({ id: params['id'] ?? '' });
 const nameIn = ({ params }: HttpRequest): { readonly name: string } => ({ name: params['name'] ?? '' });
 
@@ -134,7 +109,7 @@ const READ = { ...MANAGEMENT_READ, ...FORM } as const;
 const CHANGE = { ...MANAGEMENT_CHANGE, ...FORM } as const;
 const DELETE = { ...READ, method: 'DELETE' } as const;
 
-/** Policies and their versions, checks of policies, and the policies that apply to a call. */
+/** Policies and their versions, and checks of policies. */
 export const policyRoutes: readonly RouteRow[] = [
   route({
     ...READ,
@@ -219,26 +194,6 @@ export const policyRoutes: readonly RouteRow[] = [
     parse: parseNew,
     run: createPolicy,
     render: (policy) => json(renderPolicy(policy)),
-  }),
-  route({
-    ...CHANGE,
-    name: 'policies.testPipeline',
-    bodySchema: readTrial.schema,
-    paths: ['/policies/test-pipeline'],
-    statuses: [200, 400, 401, 403, 422],
-    parse: parseTrial,
-    run: testPipeline,
-    render: (trial, request) => json(renderTrial(trial, parseTrial(request).texts)),
-  }),
-  route({
-    ...CHANGE,
-    name: 'policies.resolve',
-    bodySchema: readFacts.schema,
-    paths: ['/policies/resolve'],
-    statuses: [200, 401, 422],
-    parse: parseFacts,
-    run: listMatchingPolicies,
-    render: (matched) => json(renderMatches(matched)),
   }),
   route({
     ...READ,

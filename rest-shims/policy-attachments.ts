@@ -1,10 +1,11 @@
 import {
   createPolicyAttachment,
   deletePolicyAttachment,
+  estimateAttachmentImpact,
   getPolicyAttachment,
   listPolicyAttachments,
 } from '../resolvers/policy-attachments.ts';
-import { renderAttachment } from './helpers/answers/policies.ts';
+import { renderAttachment, renderImpact } from './helpers/answers/policies.ts';
 import { flag, members, parseObject, requiredText, text, texts, wholeNumber } from './helpers/http/body-fields.ts';
 import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
 import { MANAGEMENT_CHANGE, MANAGEMENT_READ } from './helpers/http/row-facts.ts';
@@ -49,6 +50,17 @@ export const policyAttachmentRoutes: readonly RouteRow[] = [
     parse: parseNew,
     run: createPolicyAttachment,
     render: (one) => json(renderAttachment(one)),
+  }),
+  route({
+    ...MANAGEMENT_CHANGE,
+    failureForm: { body: 'text' },
+    name: 'policyAttachments.estimate',
+    bodySchema: readAttachment.schema,
+    paths: ['/policies/attachments/estimate-impact'],
+    statuses: [200, 400, 401, 422],
+    parse: parseNew,
+    run: estimateAttachmentImpact,
+    render: (impact) => json(renderImpact(impact)),
   }),
   route({
     ...READ,

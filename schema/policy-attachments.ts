@@ -1,12 +1,14 @@
 import {
   createPolicyAttachment,
   deletePolicyAttachment,
+  estimateAttachmentImpact,
   getPolicyAttachment,
   listPolicyAttachments,
 } from '../resolvers/policy-attachments.ts';
 import { listMatchingPolicies } from '../resolvers/policies.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
-import type { PolicyAttachment } from '../src/domain/policies/attachment.ts';
+import type { AttachmentRules, PolicyAttachment } from '../src/domain/policies/attachment.ts';
+import type { AffectedRows, AttachmentImpact } from '../src/domain/policies/attachment-impact.ts';
 import type { MatchedPolicy } from '../src/domain/policies/policy-book.ts';
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
@@ -163,6 +165,66 @@ const CreateInput = builder.inputType('CreatePolicyAttachmentInput', {
   }),
 });
 
+const rulesOf = (input: typeof CreateInput.$inferInput): AttachmentRules => ({
+  policyName: input.policyName,
+  scope: input.scope ?? null,
+  teams: input.teams ?? [],
+  keys: input.keys ?? [],
+  models: input.models ?? [],
+  tags: input.tags ?? [],
+  priority: input.priority ?? null,
+  isDefault: input.isDefault ?? false,
+});
+
+const AffectedType = builder.objectRef<AffectedRows>('AffectedRows');
+AffectedType.implement({
+  description: 'Keys or teams to whose calls an attachment would apply.',
+  fields: (t) => ({
+    count: t.exposeInt('count', { description: 'Number of all of them.' }),
+    unnamed: t.exposeInt('unnamed', { description: 'Number of those without an alias.' }),
+    sample: t.stringList({ description: 'Aliases of at most 10 of them.', resolve: ({ sample }) => [...sample] }),
+  }),
+});
+
+const ImpactType = builder.objectRef<{ readonly counted: AttachmentImpact | null }>('PolicyAttachmentImpact');
+ImpactType.implement({
+  description: 'Keys and teams to whose calls an attachment would apply.',
+  fields: (t) => ({
+    affectsAll: t.boolean({
+      description: 'Whether it would apply to calls of every key. If so, nothing is counted.',
+      resolve: ({ counted }) => counted === null,
+    }),
+    keys: t.field({
+      type: AffectedType,
+      nullable: true,
+      description: 'The keys; null for all.',
+      resolve: ({ counted }) => counted?.keys ?? null,
+    }),
+    teams: t.field({
+      type: AffectedType,
+      nullable: true,
+      description: 'The teams; null for all.',
+      resolve: ({ counted }) => counted?.teams ?? null,
+    }),
+  }),
+});
+
+builder.queryField('policyAttachmentImpact', (t) =>
+  t.field({
+    type: ImpactType,
+    description:
+      'The keys and teams that an attachment would affect. Models and tags of requests are not compared. Nothing is stored, and the policy need not exist. For proxy administrators with full or read-only access.',
+    args: { input: t.arg({ type: CreateInput, required: true, description: 'The attachment.' }) },
+    errors: {
+      types: [InvalidInput],
+      union: { name: 'PolicyAttachmentImpactResult', description: 'The counts, or why the attachment is not valid.' },
+    },
+    resolve: async (_root, { input }, { scope }) => ({
+      counted: await estimateAttachmentImpact(scope, rulesOf(input)),
+    }),
+  }),
+);
+
 const DeleteInput = builder.inputType('DeletePolicyAttachmentInput', {
   description: 'The attachment to remove.',
   fields: (t) => ({
@@ -179,17 +241,7 @@ builder.mutationFields((t) => ({
       types: [InvalidInput, NotFound],
       union: { name: 'CreatePolicyAttachmentResult', description: 'The attachment, or why it was not created.' },
     },
-    resolve: (_root, { input }, { scope }) =>
-      createPolicyAttachment(scope, {
-        policyName: input.policyName,
-        scope: input.scope ?? null,
-        teams: input.teams ?? [],
-        keys: input.keys ?? [],
-        models: input.models ?? [],
-        tags: input.tags ?? [],
-        priority: input.priority ?? null,
-        isDefault: input.isDefault ?? false,
-      }),
+    resolve: (_root, { input }, { scope }) => createPolicyAttachment(scope, rulesOf(input)),
   }),
   deletePolicyAttachment: t.field({
     type: AttachmentType,

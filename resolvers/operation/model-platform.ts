@@ -24,8 +24,6 @@ export interface DeploymentPlatform {
     readonly queue: Pick<RowQueue<HealthCheck>, 'caughtUp'>;
   };
   readonly configuration: Configuration;
-  /** Models that everyone may see, without a key. */
-  readonly publicModels: readonly string[];
   /** Whether every caller sees the base address of the upstream of an answer; administrators always do. */
   readonly exposesApiBase: boolean;
 }

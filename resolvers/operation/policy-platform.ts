@@ -5,7 +5,7 @@ import type { Stores } from './stores.ts';
 
 /** Policies, which are named selections of guardrails, and their attachments to calls. */
 export interface PolicyPlatform {
-  readonly stores: Pick<Stores, 'guardrailUse'>;
+  readonly stores: Pick<Stores, 'guardrailUse' | 'keys' | 'teams' | 'projects'>;
   readonly policies: Policies;
   readonly activeGuardrails: Pick<ActiveGuardrails, 'current'>;
   readonly clock: Clock;

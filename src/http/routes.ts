@@ -65,6 +65,7 @@ import { vectorStoreIndexRoutes } from '../../rest-shims/vector-store-indexes.ts
 import { vectorStoreRoutes } from '../../rest-shims/vector-stores.ts';
 import { pluginRoutes } from '../../rest-shims/plugins.ts';
 import { policyRoutes } from '../../rest-shims/policies.ts';
+import { policyTrialRoutes } from '../../rest-shims/policy-trials.ts';
 import { policyAttachmentRoutes } from '../../rest-shims/policy-attachments.ts';
 import { promptRoutes } from '../../rest-shims/prompts.ts';
 import { mcpServerRoutes } from '../../rest-shims/mcp-servers.ts';
@@ -148,6 +149,7 @@ export function restRoutes(): readonly RouteRow[] {
     ...vectorStoreIndexRoutes,
     ...policyAttachmentRoutes,
     ...policyRoutes,
+    ...policyTrialRoutes,
     ...promptRoutes,
     ...vectorStoreCallRoutes,
     ...videoRoutes,

@@ -159,7 +159,6 @@ const modelPlatform = ({ settings, log }: StartContext, { deployments, ...parts 
   storesModels: settings.storesModels,
   modelWarning: (about: Parameters<Platform['modelWarning']>[0]) =>
     log.warn(about, 'the model is probably misconfigured'),
-  publicModels: settings.publicModels,
   exposesApiBase: settings.callers.exposeApiBase,
   fallbacks: parts.fallbacks,
   guardrails: parts.guardrails,

@@ -127,6 +127,33 @@ describe('policies in the graph', () => {
     expect(JSON.stringify(audit)).toContain('DELETED');
   });
 
+  it('count the keys and teams that an attachment would affect', async () => {
+    const impact = (input: string) =>
+      ask(`{ policyAttachmentImpact(input: { policyName: "p", ${input} }) {
+        __typename ... on UserError { message code }
+        ... on PolicyAttachmentImpact { affectsAll keys { count unnamed sample } teams { count unnamed sample } }
+      } }`);
+    await app.call('POST', '/key/generate', { key_alias: 'counted' });
+    expect(await impact('keys: ["count*"]')).toEqual({
+      policyAttachmentImpact: {
+        __typename: 'PolicyAttachmentImpact',
+        affectsAll: false,
+        keys: { count: 1, unnamed: 0, sample: ['counted'] },
+        teams: { count: 0, unnamed: 0, sample: [] },
+      },
+    });
+    expect(await impact('scope: "*"')).toEqual({
+      policyAttachmentImpact: { __typename: 'PolicyAttachmentImpact', affectsAll: true, keys: null, teams: null },
+    });
+    expect(await impact('scope: "x"')).toEqual({
+      policyAttachmentImpact: {
+        __typename: 'InvalidInputError',
+        message: "scope must be '*', or absent",
+        code: 'INVALID_INPUT',
+      },
+    });
+  });
+
   it('are refused with an unknown guardrail, and for the key of a user', async () => {
     expect(await change('createPolicy', 'Policy', POLICY, { name: 'w', guardrailsAdd: ['gone'] })).toEqual({
       __typename: 'InvalidInputError',

@@ -90,6 +90,7 @@ const NOT_COMPARED = [
   'metrics.read',
   'moderations.create',
   'ocr.create',
+  'plugins.hub',
   'plugins.marketplace',
   'prompts.test',
   'rag.query',

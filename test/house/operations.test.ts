@@ -45,6 +45,7 @@ const WITHOUT_ALLOWANCE: Readonly<Record<string, string>> = {
   getViewer: 'it repeats the key of the request and reads no store',
   readMarketplace: 'clients read it before they have a key; requests share one read of the store in five seconds',
   listPublicAgents: 'the operator made the agents public; they are in memory',
+  getHubLinks: 'the operator made the links public; they are in memory',
   listPublicModels: 'the operator made the models public; they are in memory',
   listPublicMcpServers: 'the operator made the servers public; they are in memory',
   readMcpRegistry: 'the operator made the servers public; they are in memory',

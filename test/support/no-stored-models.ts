@@ -28,5 +28,4 @@ export const NO_STORED_MODELS = {
   }),
   storesModels: false,
   modelWarning: () => {},
-  publicModels: [],
 };

@@ -1,5 +1,8 @@
+import type { JsonObject } from '../../../src/domain/json-object.ts';
 import type { PolicyComparison } from '../../../resolvers/policies.ts';
 import type { PolicyAttachment } from '../../../src/domain/policies/attachment.ts';
+import type { AttachmentImpact } from '../../../src/domain/policies/attachment-impact.ts';
+import type { GuardrailTrial } from '../../../src/domain/policies/guardrail-trial.ts';
 import type { MatchedPolicy } from '../../../src/domain/policies/policy-book.ts';
 import type { PipelineTrial } from '../../../src/domain/policies/pipeline-trial.ts';
 import type { PolicyCheck, PolicyFault } from '../../../src/domain/policies/policy-check.ts';
@@ -99,6 +102,22 @@ export const renderAttachment = (one: PolicyAttachment) => ({
   created_by: one.createdBy,
   updated_by: one.updatedBy,
   definition_location: locationOf(one),
+});
+
+/** An estimate; -1 stands for all keys and all teams, as clients of the reference expect. */
+export const renderImpact = (impact: AttachmentImpact | null) => ({
+  affected_keys_count: impact?.keys.count ?? -1,
+  affected_teams_count: impact?.teams.count ?? -1,
+  unnamed_keys_count: impact?.keys.unnamed ?? 0,
+  unnamed_teams_count: impact?.teams.unnamed ?? 0,
+  sample_keys: impact?.keys.sample ?? ['(global scope — affects all keys)'],
+  sample_teams: impact?.teams.sample ?? ['(global scope — affects all teams)'],
+});
+
+/** Result of a trial of guardrails. Other members of an input are as sent. */
+export const renderGuardrailTrial = (input: JsonObject, { texts, errors }: GuardrailTrial) => ({
+  inputs: { ...input, texts },
+  guardrail_errors: errors.map(({ guardrail, message }) => ({ guardrail_name: guardrail, message })),
 });
 
 export const renderMatches = (matched: readonly MatchedPolicy[]) => ({

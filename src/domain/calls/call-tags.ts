@@ -5,7 +5,7 @@ import type { VirtualKey } from '../keys/virtual-key.ts';
 const NO_TAGS: readonly string[] = Object.freeze([]);
 
 /** The tags in the metadata of a key or a team. */
-function tagsOfMetadata(metadata: JsonObject | undefined): readonly string[] {
+export function tagsOfMetadata(metadata: JsonObject | undefined): readonly string[] {
   const tags = metadata?.['tags'];
   return Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string' && tag !== '') : NO_TAGS;
 }

@@ -39,11 +39,12 @@ interface StepEnd extends Pick<TriedStep, 'outcome' | 'error'> {
 }
 
 /** Runs the guardrails of a step in order, each on the texts that the one before edited. */
-async function runStep(
+export async function runStep(
   guardrails: readonly ActiveGuardrail[],
   texts: readonly GuardedText[],
-  { nowMs: _nowMs, phase, ...context }: TrialContext & Pick<Inspection, 'phase'>,
+  { phase, callId, traceId, caller, signal }: Omit<TrialContext, 'nowMs'> & Pick<Inspection, 'phase'>,
 ): Promise<StepEnd> {
+  const context = { callId, traceId, caller, signal };
   let current = texts;
   try {
     for (const one of guardrails) {
@@ -63,7 +64,7 @@ async function runStep(
   }
 }
 
-const textsOf = (texts: readonly GuardedText[]): readonly string[] => texts.map(({ text }) => text);
+export const textsOf = (texts: readonly GuardedText[]): readonly string[] => texts.map(({ text }) => text);
 
 /** The texts after an edit; null when they are the same. */
 function editOf(before: readonly GuardedText[], after: readonly GuardedText[]): readonly string[] | null {

@@ -24,6 +24,8 @@ const LIVE: ReadonlySet<string> = new Set([
   'litellm_settings.drop_params',
   'litellm_settings.mcp_aliases',
   'litellm_settings.public_agent_groups',
+  'litellm_settings.public_model_groups',
+  'litellm_settings.public_model_groups_links',
   'strict_config',
 ]);
 

@@ -130,8 +130,6 @@ export interface Settings extends FileTargets {
   readonly availableTeams: readonly string[];
   /** Whether `/metrics` has histograms of calls by model. */
   readonly modelMetrics: boolean;
-  /** Models that everyone may see, without a key. */
-  readonly publicModels: readonly string[];
   readonly http: HttpSettings;
   /** Whether error messages name the other models that were tried. */
   readonly routerDebugInErrors: boolean;
@@ -316,7 +314,6 @@ function settingsOf(values: SettingValues) {
     callers: callersOf(values),
     availableTeams: values.availableTeams,
     keyRules: keyRulesOf(values),
-    publicModels: values.publicModels,
     modelMetrics: values.modelMetrics,
     http: httpOf(values),
     routerDebugInErrors: values.routerDebugInErrors,

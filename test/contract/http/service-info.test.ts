@@ -24,6 +24,13 @@ it('service.test, service.robots, service.providers, service.modelHubInfo 200: w
   });
 });
 
+it('service.clientEvents 200: telemetry of any form is accepted without a key', async () => {
+  for (const body of ['{"events":[{"event_type":"x"}]}', '', 'no json']) {
+    const answer = await fetch(`${app().url}/api/event_logging/batch`, { method: 'POST', body });
+    expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }]);
+  }
+});
+
 it('service.routes 200: paths with their methods', async () => {
   const { status, body } = await get('/routes', '');
   expect(status).toBe(200);

@@ -35,6 +35,8 @@ const ROUTES: readonly (readonly [name: string, method: string, path: string, bo
   ['policyAttachments.create', 'POST', '/policies/attachments', { policy_name: 'filed', scope: '*' }],
   ['policyAttachments.get', 'GET', '/policies/attachments/config-attachment-0'],
   ['policyAttachments.delete', 'DELETE', '/policies/attachments/config-attachment-0'],
+  ['policies.match', 'POST', '/policy/test', {}],
+  ['policyAttachments.estimate', 'POST', '/policies/attachments/estimate-impact', { policy_name: 'x', teams: ['a'] }],
 ];
 /** Names of the routes that change policies or attachments. */
 const CHANGING: ReadonlySet<string> = new Set([
@@ -62,6 +64,11 @@ describe('credentials of policies', () => {
 
   it('policyAttachments.list 401, policyAttachments.create 401, policyAttachments.get 401, policyAttachments.delete 401: without a key', async () => {
     for (const [, method, path, body] of ROUTES.slice(16, 20))
+      expect(await server.manage(method, path, body, null)).toEqual([401, NO_KEY]);
+  });
+
+  it('policies.match 401, policyAttachments.estimate 401: without a key', async () => {
+    for (const [, method, path, body] of ROUTES.slice(20))
       expect(await server.manage(method, path, body, null)).toEqual([401, NO_KEY]);
   });
 

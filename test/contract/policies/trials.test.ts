@@ -74,6 +74,27 @@ describe('comparisons and trials of policies', () => {
     expect((await server.manage('GET', path, undefined, null))[0]).toBe(401);
   });
 
+  it('policies.match 200, policies.match 422: policies and guardrails of a call', async () => {
+    const none = { team_alias: null, key_alias: null, model: null, tags: null };
+    expect(await server.manage('POST', '/policy/test', {})).toEqual([
+      200,
+      { context: none, matching_policies: [], resolved_guardrails: [], message: null },
+    ]);
+    expect(await server.manage('POST', '/policy/test', { team_alias: 'nobody', model: 'm', tags: ['t'] })).toEqual([
+      200,
+      {
+        context: { ...none, team_alias: 'nobody', model: 'm', tags: ['t'] },
+        matching_policies: ['filed'],
+        resolved_guardrails: ['one'],
+        message: null,
+      },
+    ]);
+    expect(await server.manage('POST', '/policy/test', { model: 1 })).toEqual([
+      422,
+      { detail: [{ type: 'string_type', loc: ['body', 'model'], msg: 'Input should be a valid string' }] },
+    ]);
+  });
+
   it('policies.testPipeline 200: the steps that ran, and how a call would go on', async () => {
     const send = (steps: readonly Json[], mode = 'pre_call') =>
       server.manage('POST', '/policies/test-pipeline', {

@@ -138,6 +138,7 @@ describe('documented types', () => {
         "messages.deleteBatch",
         "passThroughEndpoints.delete",
         "responses.cancel",
+        "service.clientEvents",
         "settings.deleteHashicorpVault",
         "settings.resetEmailEvents",
         "signIn.cliStart",

@@ -2,12 +2,12 @@ import type { AnswerTypes } from './notation.ts';
 
 const SOURCE = '{ source: string, repo?: string, url?: string, path?: string, ref?: string, sha?: string }';
 const AUTHOR = '{ name: string, email?: string }';
-const PLUGIN = `
-  { id: string, name: string, version: string | null, description: string | null, source: ${SOURCE},
-    author: ${AUTHOR} | null, homepage: string | null, keywords: string[], category: string | null,
-    domain: string | null, namespace: string | null, enabled: boolean, created_at: string, updated_at: string,
-    created_by: string }
+const SHOWN = `
+  id: string, name: string, version: string | null, description: string | null, source: ${SOURCE},
+  author: ${AUTHOR} | null, homepage: string | null, keywords: string[], category: string | null,
+  enabled: boolean, created_at: string, updated_at: string
 `;
+const PLUGIN = `{ ${SHOWN}, domain: string | null, namespace: string | null, created_by: string }`;
 const DONE = '{ status: string, message: string }';
 
 /** Answers of route rows about plugins. */
@@ -17,6 +17,7 @@ export const PLUGIN_ANSWERS: AnswerTypes = {
   'plugins.enable': DONE,
   'plugins.extensions': 'object[]',
   'plugins.get': PLUGIN,
+  'plugins.hub': `{ plugins: { ${SHOWN} }[], count: integer }`,
   'plugins.list': `{ plugins: ${PLUGIN}[], count: integer }`,
   'plugins.marketplace': `
     { name: string, owner: { name: string, email: string }, plugins: {
@@ -25,4 +26,5 @@ export const PLUGIN_ANSWERS: AnswerTypes = {
     }[] }
   `,
   'plugins.register': `{ status: string, action: string, plugin: ${PLUGIN} }`,
+  'plugins.replace': `{ status: string, action: string, plugin: ${PLUGIN} }`,
 };

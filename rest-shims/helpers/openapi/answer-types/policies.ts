@@ -15,12 +15,19 @@ export const POLICY_ANSWERS: AnswerTypes = {
   'policies.guardrails': '{ policy_id: string, policy_name: string, resolved_guardrails: string[] }',
   'policies.info': 'object',
   'policies.list': '{ policies: Policy[], total_count: integer }',
+  'policies.match': `
+    { context: { team_alias: string | null, key_alias: string | null, model: string | null, tags: string[] | null },
+    matching_policies: string[], resolved_guardrails: string[], message: null }
+  `,
   'policies.names': '{ policies: string[] }',
   'policies.resolve': `
     { effective_guardrails: string[],
     matched_policies: { policy_name: string, matched_via: string, guardrails_added: string[] }[] }
   `,
   'policies.setStatus': 'Policy',
+  'policies.testGuardrails': `
+    { results: { inputs: object, guardrail_errors: { guardrail_name: string, message: string }[] }[] }
+  `,
   'policies.testPipeline': `
     { terminal_action: string,
       step_results: {
@@ -40,6 +47,10 @@ export const POLICY_ANSWERS: AnswerTypes = {
   'policies.versions': '{ policy_name: string, versions: Policy[], total_count: integer }',
   'policyAttachments.create': 'PolicyAttachment',
   'policyAttachments.delete': '{ message: string }',
+  'policyAttachments.estimate': `
+    { affected_keys_count: integer, affected_teams_count: integer, unnamed_keys_count: integer,
+    unnamed_teams_count: integer, sample_keys: string[], sample_teams: string[] }
+  `,
   'policyAttachments.get': 'PolicyAttachment',
   'policyAttachments.list': '{ attachments: PolicyAttachment[], total_count: integer }',
   'prompts.create': 'Prompt',

@@ -206,6 +206,7 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   'cache.server': '{ num_clients: integer, clients: object[], info: object }',
   'cache.test': "{ status: 'success', message: string, error: null }",
   'service.callbacks': '{ success: unknown[], failure: unknown[], success_and_failure: string[] }',
+  'service.clientEvents': '{ status: string }',
   'service.endpoints': `
     { endpoints: { key: string, label: string, endpoint: string, providers: { slug: string,
     display_name: string }[] }[] }
@@ -216,6 +217,7 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   `,
   'service.providers': 'string[]',
   'service.publicModelPage': '{ data: unknown[], meta: PageMeta, links: PageLinks }',
+  'service.publishModels': '{ message: string, public_model_groups: string[], updated_by: string }',
   'service.publicModels': 'unknown[]',
   'service.robots': {
     'text/plain': 'string',
@@ -224,6 +226,7 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   'service.routes': '{ routes: { path: string, methods: string[], name: string, endpoint: string }[] }',
   'service.teamMetadata': '{ fields: unknown[] }',
   'service.test': '{ route: string }',
+  'service.updateHubLinks': '{ message: string, useful_links: object }',
   'settings.callbacks': `
     { status: string, callbacks: { name: string, type: string, variables: object }[], alerts: { name: string,
     variables: object }[], active_alerting_destinations: string[], router_settings: object, available_callbacks: {

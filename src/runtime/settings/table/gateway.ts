@@ -2,7 +2,7 @@ import { durationMs } from '../../../domain/keys/durations.ts';
 import { STORAGE_LEVELS } from '../../../domain/decisions/stored-decision.ts';
 import { RETENTIONS } from '../../../domain/settings/retention.ts';
 import { allowedHostFault } from '../../network/caller-addresses.ts';
-import { choice, decimal, flag, list, secretText, text, integer } from '../kinds.ts';
+import { anyValue, choice, decimal, flag, list, secretText, text, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { proxyAddressFault } from './checks.ts';
 
@@ -181,7 +181,14 @@ export const GATEWAY_SETTINGS = {
     default: [],
     defaultText: 'none',
     file: 'litellm_settings.public_model_groups',
-    description: 'Models that `GET /public/model_hub` shows to everyone, without a key.',
+    description:
+      'Models that `GET /public/model_hub` shows to everyone, without a key. The list of the file wins over `/model_group/make_public`.',
+  }),
+  publicModelLinks: setting({
+    kind: anyValue('map of titles to addresses'),
+    default: null,
+    file: 'litellm_settings.public_model_groups_links',
+    description: 'Links that `GET /public/model_hub/info` shows to everyone, without a key.',
   }),
   exposeApiBase: setting({
     kind: flag(),
