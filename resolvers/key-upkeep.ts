@@ -6,6 +6,7 @@ import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { changeKey, findNamed, infoOf, type KeyInfo, keyInfos, namedKey, nameOf } from './operation/key-lookup.ts';
 import { updateKey } from './keys.ts';
 import { anyAdmin, anyKey, isAnyAdmin, keyAdmin, keyReader, system } from './operation/access.ts';
+import { keyAuthor } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import { resultOf } from './operation/change-result.ts';
 import type { KeyPlatform } from './operation/platform.ts';
@@ -70,7 +71,7 @@ export const resetKeySpend = operation({
       // The row may have changed since it was read above.
       before = smallerSpend(keySpendOf(row, total), spend);
       assertReset(resetTo, before);
-      return patchedKey(row, { spend: resetTo }, { now: clock.now(), by: callerOf(scope).keyHash, total });
+      return patchedKey(row, { spend: resetTo }, { now: clock.now(), by: keyAuthor(callerOf(scope)), total });
     });
     return { ...(await infoOf(scope, after)), before };
   },

@@ -27,6 +27,7 @@ import {
   nameOf,
 } from './operation/key-lookup.ts';
 import { anyKey, isAnyAdmin, keyBlocker, keyMaker, keyManager, keyReader, system } from './operation/access.ts';
+import { keyAuthor } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import { keyLister } from './operation/owner-access.ts';
 import type { KeyPlatform } from './operation/platform.ts';
@@ -185,7 +186,7 @@ async function applyPatch(
 ): Promise<KeyInfo> {
   await assertPatch(scope, key, patch);
   const total = await scope.platform.stores.spend.totalOf(key.hash);
-  const change = { now: scope.platform.clock.now(), by: callerOf(scope).keyHash, total };
+  const change = { now: scope.platform.clock.now(), by: keyAuthor(callerOf(scope)), total };
   const { after } = await changeKey(scope, key.hash, (row) => patchedKey(row, allowed(row), change));
   return infoOf(scope, after);
 }

@@ -4,7 +4,7 @@ import type { ContentPage } from '../src/domain/lens/content.ts';
 import type { Sample } from '../src/domain/lens/execution.ts';
 import { versionWithFeedback } from '../src/domain/lens/feedback.ts';
 import { mergeFindings } from '../src/domain/lens/finding.ts';
-import { isActive, type LensRun, type LensState, type RunHead } from '../src/domain/lens/lens.ts';
+import { type Activity, isActive, type LensRun, type LensState, type RunHead } from '../src/domain/lens/lens.ts';
 import type { Review } from '../src/domain/lens/review.ts';
 import { withClaimedRun, withEndedRun, inStage } from '../src/domain/lens/schedule.ts';
 import { criteriaOf } from '../src/domain/lens/settings.ts';
@@ -30,6 +30,8 @@ import { queueDueRun } from './operation/lens-runs.ts';
 
 /** Maximum number of reviews that a run stores. Older ones are dropped. */
 const MAX_REVIEWS = 60;
+/** Maximum number of activities of a run. */
+const MAX_ACTIVITIES = 256;
 /** Maximum number of runs of lost workers that one claim ends. */
 const MAX_LOST_RUNS = 20;
 /** Delay of a run when the key of the worker may not call the model, in ms. */
@@ -191,9 +193,16 @@ export const extendLensRun = operation({
 /** A review without extraction and content version, as a run stores it. */
 const withoutExtraction = (review: Review): Review => ({ ...review, extraction: null, contentVersion: '' });
 
+/** The activities of a run after a report of one of them. Keeps the last 256. */
+function withActivity(activities: readonly Activity[], activity: Activity | undefined): readonly Activity[] {
+  if (activity === undefined) return activities;
+  const others = activities.filter(({ id }) => id !== activity.id);
+  return activity.finished ? others : [...others, activity].slice(-MAX_ACTIVITIES);
+}
+
 function withProgress(
   run: RunHead,
-  { stage, coverage, reviews = [], reading, activities }: RunProgress,
+  { stage, coverage, reviews = [], reading, activities, activity }: RunProgress,
   now: Date,
 ): RunHead {
   // A worker that received no response sends its report again. A stored review is not added twice.
@@ -204,7 +213,7 @@ function withProgress(
     reviews: [...run.reviews, ...added.map(withoutExtraction)].slice(-MAX_REVIEWS),
     reviewed: run.reviewed + added.length,
     reading: reading ?? run.reading,
-    activities: activities ?? run.activities,
+    activities: withActivity(activities ?? run.activities, activity),
   };
   return stage === undefined ? changed : inStage(changed, stage, now);
 }

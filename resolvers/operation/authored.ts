@@ -1,7 +1,16 @@
+import type { Caller } from '../../src/domain/caller.ts';
 import type { Authored } from '../../src/domain/row-store.ts';
+import { SystemCaller } from '../../src/domain/system-caller.ts';
 import { DEFAULT_USER_ID } from '../../src/domain/users/user.ts';
 import { callerOf } from './operation.ts';
 import type { Scope } from './scope.ts';
+
+/**
+ * Author of a change of a virtual key: the hash of the caller's virtual key, the default user for the admin key, or the
+ * name of the task for background work.
+ */
+export const keyAuthor = (caller: Caller): string =>
+  caller.key === null && !(caller instanceof SystemCaller) ? DEFAULT_USER_ID : caller.keyHash;
 
 /**
  * Time and author of a change. The author is the id of the caller's user. Without a user it is the hash of the caller's

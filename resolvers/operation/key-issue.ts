@@ -4,6 +4,7 @@ import { type KeyDraft, newKey } from '../../src/domain/keys/key-draft.ts';
 import { assertChosenKey } from '../../src/domain/keys/chosen-key.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { nullIfBlank } from '../../src/domain/optional-text.ts';
+import { keyAuthor } from './authored.ts';
 import { assertGuardrailsOfKey } from './guardrail-rights.ts';
 import { assertReferences } from './key-references.ts';
 import { budgetOfKey } from './key-lookup.ts';
@@ -31,7 +32,7 @@ export function secretFor(scope: Scope<KeyPlatform>, chosen: string | null) {
   const hash = keyGenerator.hash(key);
   // The admin key has no row, so the unique constraint of the store does not refuse its value.
   if (caller.key === null && hash === caller.keyHash) throw new Conflict('This key is taken.');
-  return { key, hash, now: clock.now(), createdBy: caller.keyHash };
+  return { key, hash, now: clock.now(), createdBy: keyAuthor(caller) };
 }
 
 /** Adds a budget id to a draft with a soft budget, because a budget row stores the soft budget. */

@@ -33,7 +33,7 @@ export async function saveBudget(
       throw new InvalidInput(message, [{ path: ['body'], rule: 'value_error', message }]);
     }
     const budget = await stores.budgets.find(named);
-    if (budget === null) throw new InvalidInput(`Budget ${named} does not exist.`);
+    if (budget === null) throw new InvalidInput(`Budget ${named} does not exist.`, [], { field: 'budget_id' });
     return budget.id;
   }
   if (Object.keys(limits).length === 0) return current;

@@ -211,6 +211,17 @@ const review = modelOf({
 
 const executionIds = listOf(anyText);
 
+const activity = modelOf({
+  id: required(nonEmptyText),
+  phase: required(choiceOf(...PHASES)),
+  label: required(anyText),
+  execution_ids: optional(executionIds, []),
+  started_at: required(nonEmptyText),
+  operations: optional(count, 0),
+  tool_calls: optional(count, 0),
+  finished: optional(flag, false),
+});
+
 const readProgress = bodyOf(
   modelOf({
     stage: optional(orNull(textOf({ min: 1, max: 200 })), null),
@@ -231,24 +242,8 @@ const readProgress = bodyOf(
       ),
       null,
     ),
-    activities: optional(
-      orNull(
-        listOf(
-          modelOf({
-            id: required(nonEmptyText),
-            phase: required(choiceOf(...PHASES)),
-            label: required(anyText),
-            execution_ids: optional(executionIds, []),
-            started_at: required(nonEmptyText),
-            operations: optional(count, 0),
-            tool_calls: optional(count, 0),
-            finished: optional(flag, false),
-          }),
-          { max: 256 },
-        ),
-      ),
-      null,
-    ),
+    activity: optional(orNull(activity), null),
+    activities: optional(orNull(listOf(activity, { max: 256 })), null),
   }),
 );
 

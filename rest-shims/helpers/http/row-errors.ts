@@ -155,7 +155,7 @@ function formBody(form: FailureForm, error: DomainError, code: string): object |
     case 'model':
       return { error: { message, type: 'auth_error', param: 'None', code } };
     case 'named':
-      return { error: { message, type: errorType(error), param: form.param ?? null, code } };
+      return { error: { message, type: errorType(error), param: fieldOf(error) ?? form.param ?? null, code } };
     case 'rule':
       return { error: { message, type: 'internal_server_error', param: null, code } };
   }
@@ -189,5 +189,8 @@ const problemBody = ({ issues, message }: InvalidInput, status: number): object 
   status,
   detail: issues.length === 0 ? message : issues.map((issue) => `${issue.path.at(-1)}: ${issue.message}`).join('; '),
 });
+
+/** The invalid field that an error names. */
+const fieldOf = (error: DomainError): string | null => (error instanceof InvalidInput ? error.field : null);
 
 const errorType = (error: DomainError): string => (error instanceof NotFound ? 'not_found' : 'bad_request');

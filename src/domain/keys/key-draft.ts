@@ -42,7 +42,7 @@ export interface KeyDraft {
   readonly blocked?: boolean | null;
 }
 
-/** A secret and its hash, when it was issued, and the hash of the key that requested it. */
+/** A secret and its hash, when it was issued, and the author of the request. */
 export interface IssuedSecret {
   readonly key: string;
   readonly hash: string;

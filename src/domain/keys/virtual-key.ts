@@ -43,10 +43,10 @@ export interface VirtualKey {
   readonly rotations: number;
   readonly rotatedAt: Date | null;
   readonly createdAt: Date;
-  /** Hash of the key that created it. */
+  /** Hash of the key that created it; `default_user_id` for the admin key. */
   readonly createdBy: string;
   readonly updatedAt: Date;
-  /** Hash of the key that changed it last. */
+  /** Hash of the key that changed it last; `default_user_id` for the admin key. */
   readonly updatedBy: string;
   /** A deleted key is not valid; its row stays for its spend and history. */
   readonly deletedAt: Date | null;

@@ -85,7 +85,10 @@ export interface RunProgress {
   /** Reviews that are complete, with their extractions. */
   readonly reviews?: readonly Review[];
   readonly reading?: readonly Reading[];
+  /** All activities. They replace those of the run. */
   readonly activities?: readonly Activity[];
+  /** One activity. It replaces the one with its id; a finished one is removed. */
+  readonly activity?: Activity;
 }
 
 export interface RunResult {

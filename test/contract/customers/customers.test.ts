@@ -21,7 +21,9 @@ describe.each(['/customer', '/end_user'])('customers at %s', (path) => {
   it('customers.create 400: a taken id, an unknown budget', async () => {
     const message = `Customer already exists, passed user_id=${id}. Please pass a new user_id.`;
     expect(await post(`${path}/new`, { user_id: id })).toEqual(envelope(400, message, 'bad_request', 'user_id'));
-    expect((await post(`${path}/new`, { user_id: 'x', budget_id: 'nope' })).status).toBe(400);
+    expect(await post(`${path}/new`, { user_id: 'x', budget_id: 'nope' })).toEqual(
+      envelope(400, 'Budget nope does not exist.', 'bad_request', 'budget_id'),
+    );
     expect((await get(`${path}/info?end_user_id=x`)).status).toBe(404);
   });
 

@@ -52,8 +52,8 @@ const rowOf = (key: string, overrides: object = {}) => ({
   created_at: expect.stringMatching(TIME),
   updated_at: expect.stringMatching(TIME),
   settings_updated_at: expect.stringMatching(TIME),
-  created_by: sha256(app.adminKey),
-  updated_by: sha256(app.adminKey),
+  created_by: 'default_user_id',
+  updated_by: 'default_user_id',
   ...overrides,
 });
 
@@ -114,7 +114,7 @@ describe.each([
       body: { deleted_keys: [nameOf(key), UNKNOWN_KEY] },
     });
     expect(await call('GET', '/v1/models', undefined, key)).toEqual(unknownKey(key));
-    const deletion = { deleted_at: expect.stringMatching(TIME), deleted_by: sha256(app.adminKey) };
+    const deletion = { deleted_at: expect.stringMatching(TIME), deleted_by: 'default_user_id' };
     expect(await call('GET', '/key/list?status=deleted&return_full_object=true&size=1')).toMatchObject({
       body: { keys: [{ ...LISTED_FORM, ...rowOf(key, { key_alias: alias, ...deletion }) }] },
     });
