@@ -10,6 +10,7 @@ import { mayCall, type VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { promptPrefixes } from '../../domain/routing/prompt-prefix.ts';
 import { reservingWindow, windowEndText } from '../../domain/routing/access-window.ts';
 import {
+  allAtParallelLimit,
   allOverLimits,
   DeploymentLimitReached,
   ExcludedByTags,
@@ -22,6 +23,7 @@ import { byLevels, lowestFirst, lowestLatencyFirst, weightedOrder } from '../../
 import { affinitiesOfCaller, createAffinities } from './affinity.ts';
 import { createCatalogFacts } from './catalog-facts.ts';
 import type { Cooldowns } from './cooldowns.ts';
+import { createRuleFinder } from './deployment-rules.ts';
 import type { HealthTracker } from './health.ts';
 import type { Route, Router } from './route.ts';
 import { taggedRoutes } from './tagged-routes.ts';
@@ -58,6 +60,8 @@ export type SelectedRequest = Pick<ModelRequest, ReadMember> & {
 interface SelectedCall {
   readonly key: VirtualKey | null;
   readonly request: SelectedRequest;
+  /** Id of the deployment at which the call itself is open; absent before it is opened. */
+  readonly openAt?: string;
 }
 
 /** Selects deployments by the configured strategy, filters and checks. */
@@ -73,6 +77,11 @@ export interface Selection {
    * to this deployment.
    */
   succeeded(key: VirtualKey | null, request: ModelRequest, deployment: Deployment): void;
+  /**
+   * The error for an open call of which its deployment has no place, because calls were opened there at the same time.
+   * Null where the call may be sent.
+   */
+  parallelRefusal(key: VirtualKey | null, deployment: Deployment): DomainError | null;
   /** Counts of calls that the strategies use. */
   readonly traffic: Traffic;
 }
@@ -112,6 +121,12 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
     const { rpm = Infinity, tpm = Infinity } = selection;
     const use = traffic.useOf(id);
     return use.requests + 1 > rpm || use.tokens + tokens > tpm;
+  }
+
+  /** Whether a deployment has its maximum number of open calls, without the ranked call itself. */
+  function isFull({ id, selection }: Deployment, { policy, openAt }: RankedCall): boolean {
+    const most = selection?.maxParallel ?? policy.maxParallel;
+    return most !== null && health.inFlight(id) - (id === openAt ? 1 : 0) >= most;
   }
 
   /** Orders the routes of one level by the strategy. */
@@ -161,8 +176,10 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
       const { id, selection = {} } = first.deployment;
       return { routes: [], refusal: new DeploymentLimitReached(selection, traffic.useOf(id), seconds) };
     }
+    const free = within.filter(({ deployment }) => !isFull(deployment, call));
+    if (free.length === 0) return { routes: [], refusal: allAtParallelLimit(model) };
     const ordered = byLevels(
-      within,
+      free,
       ({ deployment }) =>
         group?.strategy === 'priority' ? group.priorities.get(deployment.modelGroup) : deployment.selection?.order,
       (level) => orderedByStrategy(level, call),
@@ -233,7 +250,11 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
       const [longest] = affinitiesOfPrompt(policy, request.model, request);
       if (longest !== undefined) affinities.set(longest, deployment.id, PROMPT_AFFINITY_SECONDS);
     },
-    of({ key, request }, router) {
+    parallelRefusal(key, { id, selection: own, modelGroup }) {
+      const most = own?.maxParallel ?? policyOf(key).selection.maxParallel;
+      return most !== null && health.inFlight(id) > most ? allAtParallelLimit(modelGroup) : null;
+    },
+    of({ key, request, openAt = '' }, router) {
       const policy = policyOf(key).selection;
       const rules = rulesOf();
       // The model of the request is not enough for this check: fallbacks call other models.
@@ -247,7 +268,7 @@ export function createSelection(ports: SelectionPorts, { policyOf, cooldowns, he
         return group.models.filter((name) => mayCall(key, name)).flatMap((name) => router.all(name));
       };
       const rankingOf = (model: string, routes: readonly Route[]): Ranking =>
-        rank({ key, request, policy, group: routingGroupOf(policy, model), model }, routes);
+        rank({ key, request, openAt, policy, group: routingGroupOf(policy, model), model }, routes);
       const all = (model: string): readonly Route[] => {
         if (isPlain(model)) return router.all(model);
         const routes = routesOf(model);
@@ -308,40 +329,4 @@ function metricsOf(weights: ReadonlyMap<string, number> | undefined) {
   ];
   if (weights === undefined) return ofDeployment;
   return [({ deployment }: Route): number => weights.get(deployment.id) ?? 0, ...ofDeployment];
-}
-
-/** Models whose deployments have settings that affect their selection. */
-interface DeploymentRules {
-  readonly models: ReadonlySet<string>;
-  /** Whether `models` has a wildcard. If so, any model name may match one. */
-  readonly hasWildcard: boolean;
-}
-
-/**
- * Creates a function that finds the models whose deployments have rules. The result is cached until the list of
- * deployments changes.
- */
-function createRuleFinder(source: Pick<DeploymentSource, 'current'>): () => DeploymentRules {
-  let readList: readonly Deployment[] | null = null;
-  let rules: DeploymentRules = { models: new Set(), hasWildcard: false };
-  return () => {
-    const current = source.current();
-    if (current !== readList) {
-      readList = current;
-      const groups = Map.groupBy(current, ({ modelGroup }) => modelGroup);
-      const models = new Set([...groups].filter(([, members]) => needsSelection(members)).map(([name]) => name));
-      rules = { models, hasWildcard: [...models].some((name) => name.endsWith('*')) };
-    }
-    return rules;
-  };
-}
-
-/** Whether settings of the deployments of a model affect the selection. One deployment needs no weights and levels. */
-function needsSelection(members: readonly Deployment[]): boolean {
-  return members.some(({ selection }) => {
-    if (selection === undefined) return false;
-    if (selection.accessWindows !== undefined || selection.tagFiltering === true) return true;
-    const { weight, rpm, tpm, order } = selection;
-    return members.length > 1 && [weight, rpm, tpm, order].some((value) => value !== undefined);
-  });
 }
