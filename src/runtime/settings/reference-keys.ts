@@ -42,7 +42,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       alert_types: NO_ALERT,
       alerting_args: NO_ALERT,
       max_parallel_requests: NO_LIMIT,
-      global_max_parallel_requests: NO_LIMIT,
       max_response_size_mb: NO_LIMIT,
       max_in_flight_requests_per_worker: NO_LIMIT,
       disable_spend_logs: 'spend is recorded',
