@@ -139,8 +139,6 @@ export interface Settings extends FileTargets {
   readonly enforceFallbackBudget: boolean;
   /** Whether the expected cost of a call is reserved in budgets. */
   readonly reservesCosts: boolean;
-  /** Maximum number of open calls of all callers together; null for no limit. */
-  readonly parallelOfAll: number | null;
   /** Whether only the owner of a response may read it. */
   readonly responseIdSecurity: boolean;
   /** Seconds between polls of open batches; 0 never polls. */
@@ -324,7 +322,6 @@ function settingsOf(values: SettingValues) {
     routerDebugInErrors: values.routerDebugInErrors,
     enforceFallbackBudget: values.enforceFallbackBudget,
     reservesCosts: !values.disableBudgetReservation,
-    parallelOfAll: values.globalMaxParallel,
     responseIdSecurity: !values.disableResponseIdSecurity,
     batchPollingSeconds: values.batchPollingSeconds,
     activityWriteSeconds: values.activityWriteSeconds,
