@@ -107,6 +107,8 @@ export interface GatewayOptions extends GuardOptions, LaterCostOptions {
   readonly checksFallbackBudgets: boolean;
   /** Whether calls reserve their expected cost; true when absent. */
   readonly reservesCosts?: boolean;
+  /** Maximum number of open calls of all callers together; null or absent for no limit. */
+  readonly parallelOfAll?: number | null;
   /** Configured routing for calls of a key, read for each call. The default when absent. */
   readonly routing?: (key: VirtualKey | null) => RoutingPolicy;
   /** Discounts and margins of providers, read for each call. None when absent. */
@@ -154,7 +156,7 @@ export function createGateway(options: GatewayOptions): EveryGateway {
     capturePrompts,
     price,
     budgets,
-    limits: createCallLimits(options.rateLimits, options.clock, options.labelBudgets),
+    limits: createCallLimits(options.rateLimits, options.clock, options.labelBudgets, options.parallelOfAll),
   };
 
   /** Applies the timeout and the credentials of a request to a deployment. */

@@ -230,6 +230,7 @@ const rulesOf = ({ settings }: StartContext, { configuration, fallbacks }: Gatew
   reportsTries: settings.routerDebugInErrors,
   checksFallbackBudgets: settings.enforceFallbackBudget,
   reservesCosts: settings.reservesCosts,
+  parallelOfAll: settings.callers.parallelOfAll,
 });
 
 /** The webhook of budget alerts; null where none is configured. */

@@ -2,6 +2,7 @@ import type { WindowScope } from '../budgets/budget-window.ts';
 
 /** Scopes of limits per minute and of parallel calls, by their names on the wire. */
 export type RateScope =
+  | 'global'
   | 'api_key'
   | 'user'
   | 'team'

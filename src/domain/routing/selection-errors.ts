@@ -37,6 +37,17 @@ export class DeploymentLimitReached extends LimitExceeded {
   }
 }
 
+/** `retry-after` in seconds when each deployment has its maximum number of open calls. */
+const PARALLEL_RETRY_SECONDS = 1;
+
+/** Error for a model whose deployments all have their maximum number of open calls. */
+export const allAtParallelLimit = (model: string): LimitExceeded =>
+  new LimitExceeded(
+    `No deployments available for selected model, Try again in ${PARALLEL_RETRY_SECONDS} seconds. All deployments have reached their limits of parallel calls. Passed model=${model}.`,
+    'concurrent_requests',
+    PARALLEL_RETRY_SECONDS,
+  );
+
 /** Error for a model whose deployments have all used up their requests or tokens per minute. */
 export const allOverLimits = (model: string, retryAfterSeconds: number): LimitExceeded =>
   new LimitExceeded(

@@ -74,6 +74,8 @@ export interface SelectionPolicy {
   readonly affinityChecksOf: ReadonlyMap<string, ReadonlySet<SelectionCheck>>;
   /** Lifetime of an affinity, in seconds. */
   readonly affinitySeconds: number;
+  /** Maximum number of open calls of a deployment without a limit of its own; null for no limit. */
+  readonly maxParallel: number | null;
 }
 
 export const DEFAULT_LATENCY: LatencyRule = { samples: 10, ttlSeconds: 3_600, buffer: 0, firstTokenPercentile: null };
@@ -93,6 +95,7 @@ export const DEFAULT_SELECTION: SelectionPolicy = {
   checks: new Set(),
   affinityChecksOf: new Map(),
   affinitySeconds: 3_600,
+  maxParallel: null,
 };
 
 /** The routing group that has a model, or whose name is the model; null without one. */
@@ -106,6 +109,8 @@ export interface DeploymentSelection {
   readonly rpm?: number;
   /** Tokens per minute. */
   readonly tpm?: number;
+  /** Maximum number of open calls in this process. */
+  readonly maxParallel?: number;
   /** Deployments with a lower value are called first. Those without a value come last. */
   readonly order?: number;
   readonly tags?: readonly string[];

@@ -25,10 +25,7 @@ const LISTED: Readonly<Record<string, Row>> = {
     1,
   ],
   max_parallel_requests: ['integer', 'Maximum number of parallel requests of each key. Not in force yet.'],
-  global_max_parallel_requests: [
-    'integer',
-    'Maximum number of parallel requests of the whole installation. Not in force yet.',
-  ],
+  global_max_parallel_requests: ['integer', 'Maximum number of open calls of all callers together.'],
   user_api_key_cache_max_size: ['integer', 'Maximum number of keys that a process keeps in memory. Not in force yet.'],
   max_request_size_mb: ['integer', 'Largest request body, in MiB. A larger one is refused.'],
   max_batch_file_size_mb: ['integer', 'Largest input file of a batch, in MiB.'],

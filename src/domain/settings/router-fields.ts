@@ -86,7 +86,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   default_max_parallel_requests: [
     'Integer',
     'Default Max Parallel Requests',
-    'Maximum number of parallel calls of a deployment. Not in force yet.',
+    'Maximum number of open calls of a deployment in each process.',
   ],
   enable_tag_filtering: [
     'Boolean',

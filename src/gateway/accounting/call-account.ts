@@ -40,6 +40,8 @@ export interface RoutingUse {
    * progress, but its duration is no latency of a model. Absent for model calls, which count for everything.
    */
   readonly routingUse?: 'nothing' | 'request';
+  /** Whether the deployment may not be called: the call is open nowhere until it continues at another one. */
+  readonly isRefused?: boolean;
 }
 
 /** Account of one call: ids, times, and its effect on the health of the deployment. `close` records the call. */
@@ -86,7 +88,8 @@ export class CallAccount {
     this.#target = options;
     this.#routingUse = options.routingUse;
     this.#isDeploymentSkipped = options.routingUse === 'nothing';
-    this.#healthCall = this.#isDeploymentSkipped ? null : health.begin(options.deployment.id);
+    const isOpen = !this.#isDeploymentSkipped && options.isRefused !== true;
+    this.#healthCall = isOpen ? health.begin(options.deployment.id) : null;
     if (!this.#isDeploymentSkipped) tools.traffic?.started(options.deployment.id);
   }
 

@@ -203,11 +203,15 @@ export interface CallLimits {
   prepare(caller: Caller, call: LimitedCall, labels?: CallLabels): void;
 }
 
+/** `parallelOfAll` is the maximum number of open calls of all callers together; null or absent for no limit. */
 export function createCallLimits(
   limits: RateLimits,
   clock: Pick<Clock, 'now'>,
   labelBudgets: Pick<LabelBudgets, 'of'> = NO_LABEL_BUDGETS,
+  parallelOfAll: number | null = null,
 ): CallLimits {
+  const ofAll: RateLimit | null =
+    parallelOfAll === null ? null : { scope: 'global', id: 'all', parallel: parallelOfAll, amounts: NO_AMOUNTS };
   function admittedOrThrow(decided: RateAdmission | RateRefusal): RateAdmission {
     if (decided.kind === 'refused') throw rateLimitError(decided, clock.now());
     return decided;
@@ -216,7 +220,8 @@ export function createCallLimits(
   function scopesOf({ key }: Caller, call: LimitedCall, facts: CallFacts): readonly RateLimit[] {
     const { calls, model, targetLimits } = call;
     if (call.isCounted === true) return targetLimits ?? [];
-    const scopes = calls === undefined ? rateScopesOf(key, model, facts) : batchScopesOf(key, calls, facts);
+    const ofCaller = calls === undefined ? rateScopesOf(key, model, facts) : batchScopesOf(key, calls, facts);
+    const scopes = ofAll === null ? ofCaller : [...ofCaller, ofAll];
     return targetLimits === undefined ? scopes : [...scopes, ...targetLimits];
   }
 

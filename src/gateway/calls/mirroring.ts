@@ -78,7 +78,8 @@ export function createMirroring(parts: MirrorParts): Mirroring & CopyGateway {
     const signal = AbortSignal.any([AbortSignal.timeout(MAX_COPY_MS), shutdown.signal]);
     const deployment = forRequest(route.deployment, request);
     const guard = guardOf(caller, request, route);
-    const call = openCall(tools, { caller, request, deployment, signal, ...estimatedUsage });
+    const isRefused = route.refusal !== undefined;
+    const call = openCall(tools, { caller, request, deployment, signal, isRefused, ...estimatedUsage });
     if (guard !== null) call.setGuard(guard);
     try {
       const reserved = await retrying.reserve(call, { key, request, route });

@@ -57,7 +57,8 @@ export function createModelCall(parts: ModelCallParts): Gateway['call'] {
     const { key } = caller;
     const deployment = forRequest(route.deployment, request);
     const guard = guardOf(caller, request, route);
-    const call = openCall(tools, { caller, request, deployment, signal, abortedCost, ...estimatedUsage });
+    const isRefused = route.refusal !== undefined;
+    const call = openCall(tools, { caller, request, deployment, signal, isRefused, abortedCost, ...estimatedUsage });
     if (guard !== null) call.setGuard(guard);
     const opened = { call, caller, guard, first: route };
     try {

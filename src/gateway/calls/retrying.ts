@@ -88,8 +88,10 @@ export function createRetrying(tools: RetryTools): Retrying {
 
   const isCooling = ({ deployment }: Route): boolean => cooldowns.remainingMs(deployment.id) > 0;
   /** The routes that the key of a call permits, in the order of the strategy. */
-  const permittedRoutes = ({ key, request }: Pick<RoutedCall, 'key' | 'request'>): Router =>
-    tools.selection.of({ key, request }, inRegion(permittedFor(tools.routeOf, key), request.region));
+  function permittedRoutes({ call, key, request }: Pick<Sending, 'call' | 'key' | 'request'>): Router {
+    const permitted = inRegion(permittedFor(tools.routeOf, key), request.region);
+    return tools.selection.of({ key, request, openAt: call.deployment().id }, permitted);
+  }
   const membersOf = (group: string | null, sending: Sending): readonly Route[] =>
     group === null ? [] : permittedRoutes(sending).all(group);
 
@@ -109,6 +111,8 @@ export function createRetrying(tools: RetryTools): Retrying {
       const deployment = forRequest(next.deployment, request);
       if (beforeSend !== undefined) request = await beforeSend(deployment, request);
       sending.target = { request, deployment };
+      const refusal = tools.selection.parallelRefusal(sending.key, deployment);
+      if (refusal !== null) throw refusal;
       let exchange: Exchange;
       try {
         call.sent();
@@ -289,7 +293,7 @@ export function createRetrying(tools: RetryTools): Retrying {
         return reserving instanceof Promise ? reserving.then(() => route) : route;
       }
       const group = request.deploymentId === undefined ? (request.alias ?? request.model) : null;
-      const routes = routesToTry(route, group, permittedRoutes({ key, request }));
+      const routes = routesToTry(route, group, permittedRoutes({ call, key, request }));
       return reserveAffordable(call, { request, routes, forRequest }).catch((failure: unknown) => {
         if (failure instanceof RouteBudgetExceeded) return failure;
         throw failure;

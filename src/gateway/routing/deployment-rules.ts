@@ -32,6 +32,7 @@ function needsSelection(members: readonly Deployment[]): boolean {
   return members.some(({ selection }) => {
     if (selection === undefined) return false;
     if (selection.accessWindows !== undefined || selection.tagFiltering === true) return true;
+    if (selection.maxParallel !== undefined) return true;
     const { weight, rpm, tpm, order } = selection;
     return members.length > 1 && [weight, rpm, tpm, order].some((value) => value !== undefined);
   });

@@ -10,6 +10,7 @@ import { mayCall, type VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { promptPrefixes } from '../../domain/routing/prompt-prefix.ts';
 import { reservingWindow, windowEndText } from '../../domain/routing/access-window.ts';
 import {
+  allAtParallelLimit,
   allOverLimits,
   DeploymentLimitReached,
   ExcludedByTags,
@@ -21,8 +22,8 @@ import { type RoutingGroup, routingGroupOf, type SelectionPolicy } from '../../d
 import { byLevels, lowestFirst, lowestLatencyFirst, weightedOrder } from '../../domain/routing/strategies.ts';
 import { affinitiesOfCaller, createAffinities } from './affinity.ts';
 import { createCatalogFacts } from './catalog-facts.ts';
-import { createRuleFinder } from './deployment-rules.ts';
 import type { Cooldowns } from './cooldowns.ts';
+import { createRuleFinder } from './deployment-rules.ts';
 import type { HealthTracker } from './health.ts';
 import type { Route, Router } from './route.ts';
 import { taggedRoutes } from './tagged-routes.ts';
@@ -61,6 +62,8 @@ export type SelectedRequest = Pick<ModelRequest, ReadMember> & {
 interface SelectedCall {
   readonly key: VirtualKey | null;
   readonly request: SelectedRequest;
+  /** Id of the deployment at which the call itself is open; absent before it is opened. */
+  readonly openAt?: string;
 }
 
 /** Selects deployments by the configured strategy, filters and checks. */
@@ -76,6 +79,11 @@ export interface Selection {
    * to this deployment.
    */
   succeeded(key: VirtualKey | null, request: ModelRequest, deployment: Deployment): void;
+  /**
+   * The error for an open call of which its deployment has no place, because calls were opened there at the same time.
+   * Null where the call may be sent.
+   */
+  parallelRefusal(key: VirtualKey | null, deployment: Deployment): DomainError | null;
   /** Counts of calls that the strategies use. */
   readonly traffic: Traffic;
 }
@@ -118,6 +126,12 @@ export function createSelection(
     const { rpm = Infinity, tpm = Infinity } = selection;
     const use = traffic.useOf(id);
     return use.requests + 1 > rpm || use.tokens + tokens > tpm;
+  }
+
+  /** Whether a deployment has its maximum number of open calls, without the ranked call itself. */
+  function isFull({ id, selection }: Deployment, { policy, openAt }: RankedCall): boolean {
+    const most = selection?.maxParallel ?? policy.maxParallel;
+    return most !== null && health.inFlight(id) - (id === openAt ? 1 : 0) >= most;
   }
 
   /** Orders the routes of one level by the strategy. */
@@ -167,8 +181,10 @@ export function createSelection(
       const { id, selection = {} } = first.deployment;
       return { routes: [], refusal: new DeploymentLimitReached(selection, traffic.useOf(id), seconds) };
     }
+    const free = within.filter(({ deployment }) => !isFull(deployment, call));
+    if (free.length === 0) return { routes: [], refusal: allAtParallelLimit(model) };
     const ordered = byLevels(
-      within,
+      free,
       ({ deployment }) =>
         group?.strategy === 'priority' ? group.priorities.get(deployment.modelGroup) : deployment.selection?.order,
       (level) => orderedByStrategy(level, call),
@@ -239,7 +255,11 @@ export function createSelection(
       const [longest] = affinitiesOfPrompt(policy, request.model, request);
       if (longest !== undefined) affinities.set(longest, deployment.id, PROMPT_AFFINITY_SECONDS);
     },
-    of({ key, request }, router) {
+    parallelRefusal(key, { id, selection: own, modelGroup }) {
+      const most = own?.maxParallel ?? policyOf(key).selection.maxParallel;
+      return most !== null && health.inFlight(id) > most ? allAtParallelLimit(modelGroup) : null;
+    },
+    of({ key, request, openAt = '' }, router) {
       const policy = policyOf(key).selection;
       const rules = rulesOf();
       // The model of the request is not enough for this check: fallbacks call other models.
@@ -255,7 +275,7 @@ export function createSelection(
       };
       const rankingOf = (name: string, routes: readonly Route[]): Ranking => {
         const model = targetOf(name);
-        return rank({ key, request, policy, group: routingGroupOf(policy, model), model }, routes);
+        return rank({ key, request, openAt, policy, group: routingGroupOf(policy, model), model }, routes);
       };
       const all = (model: string): readonly Route[] => {
         if (isPlain(model)) return router.all(model);

@@ -7,11 +7,14 @@ const level = z.union([z.int(), z.string().regex(/^-?\d+$/, 'must be a whole num
 const texts = z.array(z.string().min(1)).nullish();
 const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 09:30');
 
+const count = z.union([z.int().min(1), z.string().regex(/^[1-9]\d*$/, 'must be a whole number from 1')]).nullish();
+
 /** Keys of `litellm_params` that decide when a deployment is selected. */
 export const SELECTION_PARAMS = {
   weight: amount,
   rpm: amount,
   tpm: amount,
+  max_parallel_requests: count,
   order: level,
   tags: texts,
   tag_regex: texts,
@@ -48,6 +51,7 @@ export function deploymentSelection(entry: SelectionEntry): { readonly selection
     weight: numberOf(params.weight),
     rpm: numberOf(params.rpm),
     tpm: numberOf(params.tpm),
+    maxParallel: numberOf(params.max_parallel_requests),
     order: numberOf(params.order),
     tags: listOf(params.tags),
     tagPatterns: listOf(patterns?.flatMap(patternOf)),

@@ -42,7 +42,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       alert_types: NO_ALERT,
       alerting_args: NO_ALERT,
       max_parallel_requests: NO_LIMIT,
-      global_max_parallel_requests: NO_LIMIT,
       max_response_size_mb: NO_LIMIT,
       max_in_flight_requests_per_worker: NO_LIMIT,
       disable_spend_logs: 'spend is recorded',
@@ -105,7 +104,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
   router_settings: {
     effects: {
       cache_responses: 'set `litellm_settings.cache` in its place',
-      default_max_parallel_requests: NO_LIMIT,
     },
     others: names(`
       alerting_config assistants_config cache_kwargs caching_groups client_ttl debug_level default_litellm_params
@@ -126,7 +124,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
 
 /** Explanations of keys of `litellm_params` that are not read. Other such keys are reported without an explanation. */
 export const MODEL_EFFECTS: Readonly<Record<string, string>> = {
-  max_parallel_requests: NO_LIMIT,
   max_retries: 'set `num_retries` in its place',
   mock_response: 'the provider is called',
 };

@@ -91,10 +91,16 @@ function ownValue(name: string, ofOwners: JsonObject, kind: Setting['kind']): un
 /** Check that a key or a team cannot turn off. */
 const LIMIT_CHECK = 'enforce_model_rate_limits';
 /**
- * Settings of the configuration only. A key could change the meaning of the tags and models of its team. Timeouts are
- * read for all keys.
+ * Settings of the configuration only. A key could change the meaning of the tags and models of its team, or remove the
+ * limit of deployments. Timeouts are read for all keys.
  */
-const OF_CONFIGURATION = new Set(['tag_routing_prefix', 'model_group_alias', 'timeout', 'stream_timeout']);
+const OF_CONFIGURATION = new Set([
+  'tag_routing_prefix',
+  'model_group_alias',
+  'timeout',
+  'stream_timeout',
+  'default_max_parallel_requests',
+]);
 
 /** The value of a key or a team in place of a configured one, of which it keeps the restrictions. */
 function withRestrictions(name: string, own: unknown, configured: unknown): unknown {

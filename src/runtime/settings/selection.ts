@@ -10,7 +10,7 @@ type SelectionValues = {
 /** How deployments are selected. `ofOwners` has the router settings of a key and its team. */
 export function selectionOf(values: SelectionValues, ofOwners: JsonObject): SelectionPolicy {
   const { routingStrategy: strategy, routingGroups, selectionWeights, optionalPreCallChecks } = values;
-  const { enableTagFiltering, enablePreCallChecks, modelGroupAffinity } = values;
+  const { enableTagFiltering, enablePreCallChecks, modelGroupAffinity, defaultMaxParallel: maxParallel } = values;
   const isForced = enableTagFiltering && ofOwners['enable_tag_filtering'] === true;
   const hasStrategy = strategy !== 'simple-shuffle' && strategy !== 'lar1';
   const lists = [
@@ -22,7 +22,7 @@ export function selectionOf(values: SelectionValues, ofOwners: JsonObject): Sele
   const hasList = lists.some((list) => list.length > 0);
   return {
     ...DEFAULT_SELECTION,
-    isPlain: !hasStrategy && !hasList && !enableTagFiltering && !enablePreCallChecks,
+    isPlain: !hasStrategy && !hasList && !enableTagFiltering && !enablePreCallChecks && maxParallel === null,
     strategy,
     latency: values.routingStrategyArgs ?? DEFAULT_LATENCY,
     groups: routingGroups ?? [],
@@ -39,5 +39,6 @@ export function selectionOf(values: SelectionValues, ofOwners: JsonObject): Sele
       Object.entries(modelGroupAffinity ?? {}).map(([model, checks]) => [model, new Set(checks)]),
     ),
     affinitySeconds: values.affinitySeconds,
+    maxParallel,
   };
 }

@@ -6,7 +6,7 @@ const read = (env: Record<string, string>, yaml?: string) =>
 
 describe('settings about callers', () => {
   it('have defaults', () => {
-    expect(read({})).toEqual({ clientCredentials: false, allowedHosts: [], exposeApiBase: true });
+    expect(read({})).toEqual({ clientCredentials: false, allowedHosts: [], exposeApiBase: true, parallelOfAll: null });
   });
 
   it('are read from the environment before the file', () => {
@@ -15,6 +15,7 @@ describe('settings about callers', () => {
       clientCredentials: true,
       allowedHosts: [],
       exposeApiBase: false,
+      parallelOfAll: null,
     });
     const hidden = 'general_settings: { expose_api_base_header: false }';
     expect(read({ LENSGATE_EXPOSE_API_BASE_HEADER: '' }, hidden).exposeApiBase).toBe(false);

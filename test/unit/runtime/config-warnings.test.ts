@@ -62,18 +62,18 @@ environment_variables: { KEY: sk-variable }
 
   it('in models cause one warning for all models that have the key', () => {
     const yaml = `model_list:
-  - { model_name: a, litellm_params: { model: demo, max_parallel_requests: 5 } }
+  - { model_name: a, litellm_params: { model: demo, max_retries: 5 } }
   - model_name: b
     timeout: 5
     litellm_params:
       model: demo
-      max_parallel_requests: 7
+      max_retries: 7
       api_bas: http://127.0.0.1:1
       input_cost_per_token: 0
     model_info: { id: b, team_id: red, supports_vision: true }
 `;
     expect(warningsFrom({ yaml })).toEqual([
-      'config.yaml:2: model_list.0.litellm_params.max_parallel_requests: has no effect: the limit is not enforced (in 2 models)',
+      'config.yaml:2: model_list.0.litellm_params.max_retries: has no effect: set `num_retries` in its place (in 2 models)',
       'config.yaml:4: model_list.1.timeout: has no effect here; did you mean litellm_params.timeout?',
       'config.yaml:8: model_list.1.litellm_params.api_bas: has no effect; did you mean api_base?',
     ]);
@@ -109,7 +109,7 @@ describe('unknown keys', () => {
 
 describe('included files', () => {
   const files = {
-    'models.yaml': '\nmodel_list:\n  - model_name: b\n    litellm_params: { model: demo, max_parallel_requests: 1 }\n',
+    'models.yaml': '\nmodel_list:\n  - model_name: b\n    litellm_params: { model: demo, max_retries: 1 }\n',
     'rest.yaml': 'mcp_tools: [x]\ngeneral_settings:\n  demo_model: maybe\n',
   };
 
@@ -118,7 +118,7 @@ describe('included files', () => {
     const { deployments } = settingsFrom({ yaml, files });
     expect(deployments.map(({ modelGroup }) => modelGroup)).toEqual(['a', 'b']);
     expect(warningsFrom({ yaml, files })).toEqual([
-      'models.yaml:4: model_list.1.litellm_params.max_parallel_requests: has no effect: the limit is not enforced',
+      'models.yaml:4: model_list.1.litellm_params.max_retries: has no effect: set `num_retries` in its place',
     ]);
   });
 

@@ -24,6 +24,7 @@ router_settings:
   optional_pre_call_checks: [session_affinity, router_budget_limiting]
   model_group_affinity_config: { a: [deployment_affinity] }
   deployment_affinity_ttl_seconds: 9
+  default_max_parallel_requests: 7
 `;
 
 describe('router_settings about selection', () => {
@@ -68,6 +69,7 @@ describe('router_settings about selection', () => {
       checks: new Set(['session_affinity']),
       affinityChecksOf: new Map([['a', new Set(['deployment_affinity'])]]),
       affinitySeconds: 9,
+      maxParallel: 7,
     });
   });
 

@@ -61,12 +61,12 @@ it('invalid values of settings without an effect are warnings, and errors of a s
   alerting_args:
     outage_alert_ttl: often
 router_settings:
-  default_max_parallel_requests: soon
+  set_verbose: soon
 `;
   const expected = [
     ['2', 'general_settings.max_parallel_requests', 'is not a whole number from 0'],
     ['4', 'general_settings.alerting_args.outage_alert_ttl', 'is not a whole number from 0'],
-    ['6', 'router_settings.default_max_parallel_requests', 'is not a whole number from 0'],
+    ['6', 'router_settings.set_verbose', 'is not true or false'],
   ];
   const { warnings } = read(text);
   for (const [line, key, message] of expected) expect(warnings).toContain(`${file}:${line}: ${key}: ${message}`);

@@ -104,6 +104,13 @@ export const GATEWAY_SETTINGS = {
     unit: 's',
     description: 'Idle time of a stream before a heartbeat is sent. 0 sends none.',
   }),
+  globalMaxParallel: setting({
+    kind: integer(1, 1_000_000),
+    default: null,
+    file: 'general_settings.global_max_parallel_requests',
+    description:
+      'Maximum number of open calls of all callers together. Processes that share limits count together. Further calls get 429.',
+  }),
   alwaysStreamUsage: setting({
     kind: flag(),
     default: false,

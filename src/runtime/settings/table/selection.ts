@@ -10,6 +10,7 @@ import {
 import { setting } from '../setting.ts';
 
 const SECONDS_PER_YEAR = 31_536_000;
+const MAX_PARALLEL = 1_000_000;
 
 /** Settings of the selection of a deployment (docs/routing.md). They apply from the next call on. */
 export const SELECTION_SETTINGS = {
@@ -84,6 +85,13 @@ export const SELECTION_SETTINGS = {
     file: 'router_settings.model_group_affinity_config',
     description:
       'Affinity checks by model. For their model they replace the affinity checks of `optional_pre_call_checks`.',
+  }),
+  defaultMaxParallel: setting({
+    kind: integer(1, MAX_PARALLEL),
+    default: null,
+    file: 'router_settings.default_max_parallel_requests',
+    description:
+      'Maximum number of open calls of a deployment in each process, for deployments without `litellm_params.max_parallel_requests`. Further calls go to other deployments of the model, else they get 429.',
   }),
   affinitySeconds: setting({
     kind: integer(1, SECONDS_PER_YEAR),
