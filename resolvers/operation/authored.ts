@@ -6,8 +6,8 @@ import { callerOf } from './operation.ts';
 import type { Scope } from './scope.ts';
 
 /**
- * Author of a change of a virtual key: the hash of the caller's virtual key, the default user for the admin key, or the
- * name of the task for background work.
+ * Author of a change of a virtual key: the hash of the caller's virtual key. For the admin key it is the default user,
+ * and for background work the name of the task.
  */
 export const keyAuthor = (caller: Caller): string =>
   caller.key === null && !(caller instanceof SystemCaller) ? DEFAULT_USER_ID : caller.keyHash;

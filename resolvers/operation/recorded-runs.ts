@@ -9,7 +9,7 @@ import type { ObjectPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 import { storeState } from './object-states.ts';
 
-/** Age from which a run can always be deleted, in ms. */
+/** Age in ms from which a run can always be deleted. */
 const MAX_OPEN_MS = 3 * 86_400_000;
 /** Number of runs that are read from the database at once. */
 const PAGE = 100;

@@ -1,4 +1,4 @@
-/** Batches that this process is starting, and whose rows may not be stored yet. */
+/** Batches that this process is starting. Their rows are possibly not stored yet. */
 export interface StartingBatches {
   /** Adds a batch that counts for these owners. */
   begin(owners: readonly string[], tokens: number): StartingBatch;

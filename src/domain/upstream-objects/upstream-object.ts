@@ -100,7 +100,7 @@ export interface ObjectPage {
   readonly oldestFirst: boolean;
 }
 
-/** One page of the objects whose cost is not recorded yet, newest first. */
+/** Query for one page of the objects whose cost is not recorded yet, newest first. */
 export interface OpenPage {
   readonly kinds: readonly ObjectKind[];
   /** Only objects whose expected cost is not zero. */

@@ -16,9 +16,9 @@ import type { CostExpectations } from './expected-cost.ts';
 import { labelCounters } from './label-budgets.ts';
 import type { RoutedModel } from './window-budgets.ts';
 
-/** Time after which the counters of an object are read again, in ms: windows end, and keys change their owners. */
+/** Time in ms after which the counters of an object are read again: windows end, and keys change their owners. */
 const COUNTERS_MS = 60_000;
-/** Time for which an object that is not stored yet stays held, and a released one is not held again, in ms. */
+/** Time in ms for which an object without a stored row stays held. A released one is not held again for this time. */
 const GRACE_MS = 10_000;
 
 /** Parts of a stored object whose cost is recorded later. */

@@ -13,7 +13,7 @@ async function createOrganization(id: string, members: object = {}): Promise<Jso
 }
 
 describe('organizations.patch', () => {
-  it('organizations.patch 200: sent members are written, and absent members stay', async () => {
+  it('organizations.patch 200: sent members are written, and absent members are kept', async () => {
     const before = await createOrganization('o1');
     const { status, body } = await patch('o1', { max_budget: 7, metadata: { b: 2 }, budget_duration: '30d' });
     const time = expect.any(String) as string;
